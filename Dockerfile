@@ -21,7 +21,7 @@ RUN go mod download
 COPY . .
 COPY --from=page /src/internal/web/dist ./internal/web/dist
 ARG VERSION=dev
-RUN CGO_ENABLED=0 go run -C tools -trimpath -buildvcs=false ./licences .. \
+RUN CGO_ENABLED=0 go run -C tools -trimpath -buildvcs=false ./licenses .. \
  && CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags "-s -w -X main.version=$VERSION" -o /files/usr/bin/atrium ./cmd/atrium \
  && deploy/image/files /files
 

@@ -25,7 +25,7 @@ GO_BUILD := go build
 LDFLAGS := -ldflags '-s -w -X main.version=$(VERSION)'
 
 # The first time, compiling takes minutes on two cores, and so do the pages, which wait for npm. So both happen at once, and -v shows
-# which packages are compiled. The licences of others are part of the program only after `make build`.
+# which packages are compiled. The licenses of others are part of the program only after `make build`.
 .PHONY: run
 run: ## Build, then serve in development mode on an embedded database (ARGS='--addr ...')
 	@$(MAKE) --no-print-directory -j2 $(GRAPHIQL) compiled-packages
@@ -43,13 +43,13 @@ $(GRAPHIQL): internal/web/build.sh internal/web/build.mjs internal/web/package.j
 	$(wildcard internal/web/console/*.*) $(wildcard internal/web/console/pages/*) $(wildcard schema/*.graphqls)
 	@internal/web/build.sh
 
-# The licences of everything that is part of the program, which `atrium licences` prints.
-LICENCES := internal/licences/dist/licences.txt.gz
-$(LICENCES): $(GRAPHIQL) go.mod LICENSE tools/licences/main.go
-	go run -C tools ./licences ..
+# The licenses of everything that is part of the program, which `atrium licenses` prints.
+LICENSES := internal/licenses/dist/licenses.txt.gz
+$(LICENSES): $(GRAPHIQL) go.mod LICENSE tools/licenses/main.go
+	go run -C tools ./licenses ..
 
 .PHONY: build
-build: $(LICENCES) ## Build the program into bin/atrium, with the licences of all that it contains (BIN=path overrides)
+build: $(LICENSES) ## Build the program into bin/atrium, with the licenses of all that it contains (BIN=path overrides)
 	$(GO_BUILD) $(LDFLAGS) -o $(BIN) ./cmd/atrium
 
 IMAGE ?= bin/atrium-image.tar
@@ -59,7 +59,7 @@ image: build ## Build the container image, without a daemon or a registry, into 
 
 # skopeo copy --all dir:bin/images publishes both images with their index.
 .PHONY: images
-images: $(LICENCES) ## Build the container images for amd64 and arm64 into the folder bin/images
+images: $(LICENSES) ## Build the container images for amd64 and arm64 into the folder bin/images
 	for arch in amd64 arm64; do \
 		GOOS=linux GOARCH=$$arch $(GO_BUILD) $(LDFLAGS) -o bin/$$arch/atrium ./cmd/atrium || exit 1; \
 	done
@@ -75,7 +75,7 @@ packages: ## Build archives, packages of Debian, RPM and Alpine, SBOMs and check
 
 # Only the services that sign and publish are left out: they need the identity of a workflow.
 .PHONY: release-check
-release-check: build ## Check everything that a release consists of, without a network: configuration, SBOM, licences, images, chart
+release-check: build ## Check everything that a release consists of, without a network: configuration, SBOM, licenses, images, chart
 	BIN=$(abspath $(BIN)) e2e/run packages image
 
 .PHONY: release

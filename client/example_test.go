@@ -15,7 +15,7 @@ import (
 	registryv2 "atrium/gen/platform/registry/v2"
 )
 
-// startAndConnect starts a server and returns a client of it and its organisation.
+// startAndConnect starts a server and returns a client of it and its organization.
 func startAndConnect(ctx context.Context) (c *client.Client, org string, done func()) {
 	s, err := serve(ctx)
 	if err != nil {

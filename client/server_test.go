@@ -19,7 +19,7 @@ import (
 // A server runs in this process until Close.
 type server struct {
 	*httptest.Server
-	org   string // This is the UID of the only organisation.
+	org   string // This is the UID of the only organization.
 	close []func() error
 }
 

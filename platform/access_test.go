@@ -98,7 +98,7 @@ func TestAListContainsWhatTheCallerMaySeeInItsScope(t *testing.T) {
 			{"the owner, everything", acme.owner, f{}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
 			{"the owner, below the root", acme.owner, f{DescendantsOf: acme.uid}, []string{"a-root", "b-team", "c-sub", "d-sibling"}},
 			{"the owner, in the root", acme.owner, f{ChildrenOf: acme.uid}, []string{"a-root"}},
-			{"the owner, in another organisation", acme.owner, f{DescendantsOf: other.uid}, nil},
+			{"the owner, in another organization", acme.owner, f{DescendantsOf: other.uid}, nil},
 			{"a team's viewer, everything", onTeam, f{}, []string{"b-team", "c-sub"}},
 			{"a team's viewer, below the root", onTeam, f{DescendantsOf: acme.uid}, []string{"b-team", "c-sub"}},
 			{"a team's viewer, in the root", onTeam, f{ChildrenOf: acme.uid}, nil},

@@ -78,13 +78,13 @@ func TestAServiceActsAsAnIdentityOfTheGroupOnly(t *testing.T) {
 			return err
 		}
 		for what, identity := range map[string]core.UID{
-			"of another organisation": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
+			"of another organization": elsewhere.Identity.UID, "of a group beside": w.member(secret, "beside"),
 		} {
 			if got := violationFields(as(identity)); got != "platform.serviceBindings.builds" {
 				t.Errorf("an identity %s: %s, want platform.serviceBindings.builds", what, got)
 			}
 		}
-		expectRefused(t, "an organisation as the identity", as(acme.uid), core.CodeNotFound)
+		expectRefused(t, "an organization as the identity", as(acme.uid), core.CodeNotFound)
 		err := as(above)
 		expectRefused(t, "an identity with more", err, core.CodePermissionDenied)
 		if strings.Contains(err.Error(), string(secret)) || strings.Contains(err.Error(), "groups.list") {

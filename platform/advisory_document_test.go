@@ -163,7 +163,7 @@ func compact(indented string) string {
 	return strings.ReplaceAll(b.String(), `": `, `":`)
 }
 
-// Advisories of one organisation are not shown to another. Feeds that are imported without a
+// Advisories of one organization are not shown to another. Feeds that are imported without a
 // group are for all.
 func TestDocumentsShowWhatTheCallerMaySeeAndFeedsForAll(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {

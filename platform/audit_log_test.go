@@ -155,7 +155,7 @@ func TestTheAuditLogHasEverythingTheNewestFirst(t *testing.T) {
 			req request
 		}{
 			"a viewer": {viewer, request{}}, "a viewer of a group": {viewer, request{DescendantsOf: team}}, "a sibling": {lead, request{DescendantsOf: side}},
-			"what is above": {lead, request{DescendantsOf: acme.uid}}, "another organisation": {acme.owner, request{DescendantsOf: other.uid}}, "a stranger": {w.as("stranger"), request{}},
+			"what is above": {lead, request{DescendantsOf: acme.uid}}, "another organization": {acme.owner, request{DescendantsOf: other.uid}}, "a stranger": {w.as("stranger"), request{}},
 		} {
 			_, err := w.p.AuditLog.List(c.as, c.req)
 			expectRefused(t, name, err, core.CodePermissionDenied)
@@ -216,12 +216,12 @@ func TestOldEventsAreDeletedOnceTheyAreRelayed(t *testing.T) {
 	})
 }
 
-// Somebody who has identities in several organisations acts in each of them as the identity of
-// that organisation. Otherwise its audit log would not find its own identity, and would show
+// Somebody who has identities in several organizations acts in each of them as the identity of
+// that organization. Otherwise its audit log would not find its own identity, and would show
 // those of others.
-func TestTheActorIsAnIdentityOfTheOrganisation(t *testing.T) {
+func TestTheActorIsAnIdentityOfTheOrganization(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		orgs := map[core.UID]core.UID{} // the identity in each organisation
+		orgs := map[core.UID]core.UID{} // the identity in each organization
 		for _, name := range []string{"a", "b", "c"} {
 			made := w.found(name)
 			orgs[made.uid] = w.member(made.uid, "ann")
@@ -392,7 +392,7 @@ func TestTheAuditLogFindsAResourceWhereverItStands(t *testing.T) {
 			}
 		}
 		if n := len(w.mustExport(events.AuditRequest{Subject: iam.EditorRole})); n != found["owner editor"]+found["other editor"] {
-			t.Errorf("the export of all organisations has %d events of a built-in role, want %d", n, found["owner editor"]+found["other editor"])
+			t.Errorf("the export of all organizations has %d events of a built-in role, want %d", n, found["owner editor"]+found["other editor"])
 		}
 		// ann was made, bound twice one by one and once with others, rebound, unbound, and made a repo.
 		// Her refusals of each kind are one event.

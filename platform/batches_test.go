@@ -231,7 +231,7 @@ func TestABatchOfInvitesTellsAllThatIsWrongAndItsCodesOnce(t *testing.T) {
 		// What only the transaction finds out is told of all requests too.
 		_, err := batch(acme.owner, offer(foreign), offer(iam.ViewerRole), offer(foreign))
 		if got := violationFields(err); got != "requests[0].roleUid requests[2].roleUid" {
-			t.Errorf("roles of another organisation: %s, %v", got, err)
+			t.Errorf("roles of another organization: %s, %v", got, err)
 		}
 		inviter := w.memberWith(w.role(acme.uid, core.CapGroupInvitesCreate, core.CapRoleBindingsCreate), team, acme.uid)
 		_, err = batch(inviter, offer(iam.ViewerRole))

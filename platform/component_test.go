@@ -107,7 +107,7 @@ func (w *world) facetsOf(within core.UID, filter *inventory.PackageFilter) strin
 	return fmt.Sprint(facets[0].Licenses, facets[0].Ecosystems)
 }
 
-// namesUnder lists the packages with one of licences that images below a group hold.
+// namesUnder lists the packages with one of licenses that images below a group hold.
 func (w *world) namesUnder(within core.UID, licenses ...string) string {
 	w.Helper()
 	page, err := w.p.Packages.ListHeld(w.operator(), within, core.ListRequest[*inventory.PackageFilter]{Filter: &inventory.PackageFilter{Licenses: licenses}})
@@ -122,7 +122,7 @@ func (w *world) namesUnder(within core.UID, licenses ...string) string {
 	return strings.Join(names, " ")
 }
 
-// A team that says that libssl3 comes from nothing, or that it is free of a licence, would blind the others.
+// A team that says that libssl3 comes from nothing, or that it is free of a license, would blind the others.
 func TestNoDocumentChangesWhatIsSaidOfAnImage(t *testing.T) {
 	yes, no := true, false
 	curl := inventory.InstalledPackage{Name: "curl", Version: "7", Ecosystem: "Debian:12", Licenses: []string{"curl"}}
@@ -165,7 +165,7 @@ func TestNoDocumentChangesWhatIsSaidOfAnImage(t *testing.T) {
 			must(t, errs[0])
 			licenses, err := w.p.PackageVersions.Licenses(w.operator(), pages[0].Items)
 			must(t, err)
-			w.expect(fmt.Sprint("licences of document ", i), strings.Join(licenses[0], " "), want[i].licenses)
+			w.expect(fmt.Sprint("licenses of document ", i), strings.Join(licenses[0], " "), want[i].licenses)
 			for _, repo := range repos[i] {
 				w.expect(fmt.Sprint("origin in document ", i), w.saidOf(core.ImageKey{Repo: repo, Digest: digest(i)}, "libssl3"), want[i].origin)
 			}
@@ -197,7 +197,7 @@ func TestAReplacedDocumentReplacesWhatItSaid(t *testing.T) {
 		contents, errs := w.p.Images.Contents(w.operator(), []core.ImageKey{{Repo: repo, Digest: digest(0)}, {Repo: repo, Digest: digest(1)}})
 		for i, want := range []string{"[GPL-3.0-only]", "[MIT]"} {
 			must(t, errs[i])
-			w.expect("licences", fmt.Sprint(contents[i].Packages[0].Licenses), want)
+			w.expect("licenses", fmt.Sprint(contents[i].Packages[0].Licenses), want)
 		}
 		w.expectCounters(acme.uid)
 	})
@@ -415,8 +415,8 @@ func TestAnOriginThatIsNotInTheDocumentIsRefused(t *testing.T) {
 	})
 }
 
-// Licences are found by their ids, in expressions and in any case, and only where an image in the scope holds them.
-func TestPackagesAreFoundByTheirLicences(t *testing.T) {
+// Licenses are found by their ids, in expressions and in any case, and only where an image in the scope holds them.
+func TestPackagesAreFoundByTheirLicenses(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		shop, bank := w.group(acme.uid), w.group(acme.uid)
@@ -424,7 +424,7 @@ func TestPackagesAreFoundByTheirLicences(t *testing.T) {
 			return inventory.InstalledPackage{Name: name, Version: version, Ecosystem: "npm", Licenses: licenses}
 		}
 		one, two, other := w.repo(shop), w.repo(shop), w.repo(bank)
-		w.describe(one, digest(1), npm("a", "1", "MIT OR Apache-2.0"), npm("b", "1", "mit"), npm("c", "1"), npm("d", "1", `The "50%" Licence_`), npm("e", "1", "GPL-2.0+"))
+		w.describe(one, digest(1), npm("a", "1", "MIT OR Apache-2.0"), npm("b", "1", "mit"), npm("c", "1"), npm("d", "1", `The "50%" License_`), npm("e", "1", "GPL-2.0+"))
 		w.describe(one, digest(2), npm("a", "2", "(BSD-3-Clause AND MIT-0)"), npm("c", "1", "ISC"))
 		w.describe(two, digest(3), npm("a", "1"), npm("b", "1", "MIT"))
 		w.describe(other, digest(4), npm("a", "1", "AGPL-3.0-only"), npm("f", "1"))
@@ -438,12 +438,12 @@ func TestPackagesAreFoundByTheirLicences(t *testing.T) {
 			want     string
 		}{
 			{shop, "MIT", "a b"}, {shop, "apache-2.0", "a"}, {shop, "MIT OR Apache-2.0", "a"}, {shop, "BSD-3-Clause", "a"}, {shop, "MIT-0", "a"}, {shop, "BSD", ""}, {shop, "ISC", "c"},
-			{shop, `the "50%" licence_`, "d"}, {shop, "The", ""}, {shop, "GPL-2.0", "e"}, {shop, "gpl-2.0+", "e"}, {shop, "NONE", "a c"}, {shop, "AGPL-3.0-only", ""}, {bank, "AGPL-3.0-only", "a"},
+			{shop, `the "50%" license_`, "d"}, {shop, "The", ""}, {shop, "GPL-2.0", "e"}, {shop, "gpl-2.0+", "e"}, {shop, "NONE", "a c"}, {shop, "AGPL-3.0-only", ""}, {bank, "AGPL-3.0-only", "a"},
 			{bank, "MIT", ""}, {acme.uid, "AGPL-3.0-only", "a"}, {acme.uid, "NONE", "a c f"}, {one, "NONE", "c"}, {two, "NONE", "a"}, {shop, "ISC|apache-2.0", "a c"},
 		} {
 			w.expect(fmt.Sprint("packages under ", c.licenses), w.namesUnder(c.within, strings.Split(c.licenses, "|")...), c.want)
 		}
-		w.expect("facets of a group", w.facetsOf(shop, nil), `[{MIT 2} {NONE 2} {Apache-2.0 1} {BSD-3-Clause 1} {GPL-2.0 1} {GPL-2.0+ 1} {ISC 1} {MIT-0 1} {The "50%" Licence_ 1}] [{npm 5}]`)
+		w.expect("facets of a group", w.facetsOf(shop, nil), `[{MIT 2} {NONE 2} {Apache-2.0 1} {BSD-3-Clause 1} {GPL-2.0 1} {GPL-2.0+ 1} {ISC 1} {MIT-0 1} {The "50%" License_ 1}] [{npm 5}]`)
 		w.expect("facets of a repo", w.facetsOf(other, nil), "[{AGPL-3.0-only 1} {NONE 1}] [{npm 2}]")
 		w.expect("facets of some", w.facetsOf(acme.uid, &inventory.PackageFilter{Names: []string{"a"}}), "[{AGPL-3.0-only 1} {Apache-2.0 1} {BSD-3-Clause 1} {MIT 1} {MIT-0 1} {NONE 1}] [{npm 1}]")
 		held, err := w.p.Packages.ListHeld(w.operator(), shop, core.ListRequest[*inventory.PackageFilter]{Filter: &inventory.PackageFilter{Names: []string{"a"}}})
@@ -462,7 +462,7 @@ func TestPackagesAreFoundByTheirLicences(t *testing.T) {
 		}, []core.ImageKey{{Repo: one, Digest: digest(1)}})
 		must(t, errs[0])
 		if pages[0].TotalCount != 3 {
-			t.Errorf("an image has %d packages under MIT or no licence, want 3", pages[0].TotalCount)
+			t.Errorf("an image has %d packages under MIT or no license, want 3", pages[0].TotalCount)
 		}
 
 		w.describe(one, digest(1), npm("a", "1", "Zlib"))

@@ -145,8 +145,8 @@ func TestOtherErrorsAreNotRecordedAsDenials(t *testing.T) {
 		}
 		nowhere := core.UID(strings.Repeat("0", 40))
 		for name, a := range map[string]func() error{
-			"a change in no organisation": func() error { return w.p.Repos.Delete(stranger, nowhere+"/0000000000000000") },
-			"a new organisation": func() error {
+			"a change in no organization": func() error { return w.p.Repos.Delete(stranger, nowhere+"/0000000000000000") },
+			"a new organization": func() error {
 				_, err := w.p.Groups.Create(stranger, "", body[*iam.Group](`{"name": "x"}`))
 				return err
 			},
@@ -339,7 +339,7 @@ func TestAStrangerOfALongNameIsRecorded(t *testing.T) {
 	})
 }
 
-// Whoever holds nothing in an organisation needs no rights to be refused there. Such a caller must
+// Whoever holds nothing in an organization needs no rights to be refused there. Such a caller must
 // not be able to fill its audit log.
 func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -353,7 +353,7 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 				expectRefused(t, "a change", err, core.CodePermissionDenied)
 			}
 		}
-		for what, caller := range map[string]context.Context{"a stranger": w.as("stranger"), "an owner of another organisation": other.owner} {
+		for what, caller := range map[string]context.Context{"a stranger": w.as("stranger"), "an owner of another organization": other.owner} {
 			w.pass(time.Minute) // All that follows is within one minute.
 			before := len(w.denials())
 			refuse(caller)
@@ -362,10 +362,10 @@ func TestAnOutsiderMakesOneRowForEachTypeOfDenial(t *testing.T) {
 				t.Errorf("%s made the %d rows %s, want 2 with a count of 5", what, len(made), types(made))
 			}
 			w.pass(time.Minute)
-			expectRefused(t, "in another organisation", w.p.Repos.Delete(w.as("stranger"), missingBelow(other.uid)), core.CodePermissionDenied)
+			expectRefused(t, "in another organization", w.p.Repos.Delete(w.as("stranger"), missingBelow(other.uid)), core.CodePermissionDenied)
 			refuse(caller)
 			if made := w.denials()[before:]; len(made) != 5 {
-				t.Errorf("%s made %d rows in two minutes and organisations, want 5", what, len(made))
+				t.Errorf("%s made %d rows in two minutes and organizations, want 5", what, len(made))
 			}
 		}
 		// The denials of somebody with rights tell what was tried.

@@ -59,7 +59,7 @@ func TestFindingsAreDueByThePolicyOfTheClosestGroup(t *testing.T) {
 		w.sbom(repo, digest(1), "a@1.0.0", "b@1.0.0", "c@1.0.0", "d@1.0.0")
 		w.point(repo, "latest", digest(1))
 		w.settle()
-		w.expect("the policy of the organisation", w.dueDays(repo), "CVE-1 7, CVE-2 30, CVE-3 never, CVE-4 never")
+		w.expect("the policy of the organization", w.dueDays(repo), "CVE-1 7, CVE-2 30, CVE-3 never, CVE-4 never")
 		w.importExploitations(feeds.KnownExploited, "1 0 0 0", newKnown("CVE-3", 1))
 		w.settle()
 		w.expect("known exploitation comes first", w.dueDays(repo), "CVE-1 7, CVE-2 30, CVE-3 3, CVE-4 never")
@@ -117,7 +117,7 @@ func TestFindingsAreDueByThePolicyOfTheClosestGroup(t *testing.T) {
 		if p := w.setDue(acme.owner, shop, inventory.DueDays{}); p == nil || p.Scope != acme.uid {
 			t.Errorf("without a policy of its own, %+v counts", p)
 		}
-		w.expect("that of the organisation again", w.dueDays(repo), "CVE-1 7, CVE-2 7, CVE-3 3, CVE-4 never")
+		w.expect("that of the organization again", w.dueDays(repo), "CVE-1 7, CVE-2 7, CVE-3 3, CVE-4 never")
 		w.expectCounters(acme.uid)
 		wrong, err := w.p.Findings.Review(w.operator())
 		if err != nil || wrong != 0 {
@@ -146,7 +146,7 @@ func TestWhoMaySetWhenFindingsAreDue(t *testing.T) {
 			want string
 		}{
 			{"a reader", reader, inventory.DuePolicy{Scope: shop, DueDays: inventory.DueDays{High: new(1)}}, "PERMISSION_DENIED"},
-			{"another organisation", other.owner, inventory.DuePolicy{Scope: shop}, "PERMISSION_DENIED"},
+			{"another organization", other.owner, inventory.DuePolicy{Scope: shop}, "PERMISSION_DENIED"},
 			{"no such group", acme.owner, inventory.DuePolicy{Scope: acme.uid.NewChild(), DueDays: inventory.DueDays{High: new(1)}}, "NOT_FOUND"},
 			{"no group", acme.owner, inventory.DuePolicy{Scope: "x"}, "within"},
 			{"no days", acme.owner, inventory.DuePolicy{Scope: shop, DueDays: inventory.DueDays{High: new(0)}}, "highDays"},
@@ -161,10 +161,10 @@ func TestWhoMaySetWhenFindingsAreDue(t *testing.T) {
 			t.Errorf("a reader sees %+v: %v", p, err)
 		}
 		if p, err := w.p.Findings.DuePolicy(other.owner, shop); err == nil {
-			t.Errorf("another organisation sees %+v", p)
+			t.Errorf("another organization sees %+v", p)
 		}
 		if p, err := w.p.Findings.DuePolicy(other.owner, other.uid); err != nil || p != nil {
-			t.Errorf("an organisation without one has %+v: %v", p, err)
+			t.Errorf("an organization without one has %+v: %v", p, err)
 		}
 	})
 }

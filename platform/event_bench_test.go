@@ -17,7 +17,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkAnotherTenantBesideFeeds measures the time of a list of one organisation while
+// BenchmarkAnotherTenantBesideFeeds measures the time of a list of one organization while
 // another one has open feeds and writes 40 times a second. It reports p50 and p95, the
 // processor time of the process per second, and the statements of the feeds per write. A
 // p95 needs 300 lists: -benchtime 300x.

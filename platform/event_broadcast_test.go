@@ -114,7 +114,7 @@ func (w *world) until(what string, done func() bool) {
 	}
 }
 
-// many creates callers who may read an organisation.
+// many creates callers who may read an organization.
 func (w *world) many(org core.UID, n int) []context.Context {
 	var callers []context.Context
 	for range n {

@@ -41,7 +41,7 @@ func TestTheFeedSendsEachEventInOrderAndThenNewOnes(t *testing.T) {
 		names := []string{}
 		fromStart := ""
 		err = follow(ctx, p, events.EventRequest{After: &fromStart, First: 3 + repos}, func(e *core.Event) error {
-			if names = append(names, e.Type); len(names) == 3 { // These are the events of the organisation; now the feed is live.
+			if names = append(names, e.Type); len(names) == 3 { // These are the events of the organization; now the feed is live.
 				go func() {
 					for range repos {
 						if _, err := p.Repos.Create(ctx, org.Group.UID, fieldmask.TypedInput(&inventory.Repo{Name: newName()}, "name")); err != nil {
@@ -348,7 +348,7 @@ func TestAFeedContinuesAtAPosition(t *testing.T) {
 		}
 		position, err := p.Events.Position(reader)
 		if err != nil || core.IsEventID(position) {
-			t.Fatalf("the position is %q, %v; want a sealed one, which tells nothing of other organisations", position, err)
+			t.Fatalf("the position is %q, %v; want a sealed one, which tells nothing of other organizations", position, err)
 		}
 		made, err := p.Groups.Create(operator, org.Group.UID, fieldmask.TypedInput(&iam.Group{Name: "team"}, "name"))
 		if err != nil {

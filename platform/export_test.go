@@ -13,7 +13,7 @@ import (
 	"atrium/platform/reports"
 )
 
-// A crowd is an organisation with many findings, and memory for one page of them.
+// A crowd is an organization with many findings, and memory for one page of them.
 const (
 	crowdImages   = 25
 	crowdPackages = 200

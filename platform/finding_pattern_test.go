@@ -342,7 +342,7 @@ func TestAPatternDecidesWhereNothingElseHas(t *testing.T) {
 		}
 		must(t, w.p.Findings.DeletePattern(acme.owner, own.UID))
 		if f := w.listFindings(acme.uid)[2]; f.Decision != string(above.UID) {
-			t.Errorf("without the rule of the repo, that of the organisation does not count: %s", f.Decision)
+			t.Errorf("without the rule of the repo, that of the organization does not count: %s", f.Decision)
 		}
 		w.triage(acme.owner, inventory.FindingUpdate{UIDs: []core.UID{all[0].UID}}, open)
 		decided("a finding that is opened stays open", "OPEN NOT_AFFECTED ACCEPTED")
@@ -428,7 +428,7 @@ func TestAPatternStaysInItsGroup(t *testing.T) {
 			pattern inventory.FindingPattern
 			code    core.Code
 		}{
-			"another organisation": {other.owner, shop, low, core.CodePermissionDenied}, "the group beside it": {editor(bank), shop, low, core.CodePermissionDenied},
+			"another organization": {other.owner, shop, low, core.CodePermissionDenied}, "the group beside it": {editor(bank), shop, low, core.CodePermissionDenied},
 			"the group above": {editor(shop), acme.uid, low, core.CodePermissionDenied}, "a reader": {reader, shop, low, core.CodePermissionDenied},
 			"labels of repos that cannot be listed": {editor(shop), shop, inventory.FindingPattern{Labels: []core.LabelCondition{{Key: "env"}}}, core.CodePermissionDenied},
 			"a group that is not there":             {acme.owner, missingBelow(acme.uid), low, core.CodeNotFound},
@@ -438,7 +438,7 @@ func TestAPatternStaysInItsGroup(t *testing.T) {
 			_, err = w.p.Findings.ListAcceptable(c.ctx, c.within, &c.pattern, core.ListRequest[*inventory.FindingFilter]{})
 			expectRefused(t, "a preview by "+what, err, c.code)
 		}
-		for what, ctx := range map[string]context.Context{"another organisation": other.owner, "the group beside it": editor(bank), "a reader": reader} {
+		for what, ctx := range map[string]context.Context{"another organization": other.owner, "the group beside it": editor(bank), "a reader": reader} {
 			expectRefused(t, "a deletion by "+what, w.p.Findings.DeletePattern(ctx, rule.UID), core.CodePermissionDenied)
 		}
 		expectRefused(t, "a rule that is not there", w.p.Findings.DeletePattern(acme.owner, missingBelow(shop)), core.CodeNotFound)
@@ -458,9 +458,9 @@ func TestAPatternStaysInItsGroup(t *testing.T) {
 				t.Errorf("%s has the rules %+v, which accept %d", home, rules, counts)
 			}
 		}
-		w.expect("the other organisation", w.findings(other.uid, nil), "CVE-1 a@1.0.0 OPEN")
+		w.expect("the other organization", w.findings(other.uid, nil), "CVE-1 a@1.0.0 OPEN")
 		if rules, err := w.p.Findings.Patterns(other.owner, other.uid); err != nil || len(rules) != 0 {
-			t.Errorf("another organisation has the rules %+v: %v", rules, err)
+			t.Errorf("another organization has the rules %+v: %v", rules, err)
 		}
 	})
 }

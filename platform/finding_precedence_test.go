@@ -51,7 +51,7 @@ func (q farQueries) FindingTasks(ctx context.Context, tx core.Tx, root core.UID,
 	return tasks, err
 }
 
-// The background has the lock of the findings of an organisation for many round trips. Whoever decides about findings, or deletes a
+// The background has the lock of the findings of an organization for many round trips. Whoever decides about findings, or deletes a
 // repo, does not wait for it, and nothing is lost.
 func TestTheWorkOnFindingsGivesWayToCallers(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {

@@ -7,8 +7,8 @@ import (
 	"atrium/platform/inventory"
 )
 
-// A search of an organisation has a plan of its own. It finds what a search of the only repo finds.
-func TestASearchOfAnOrganisationFindsWhatOneOfItsRepoFinds(t *testing.T) {
+// A search of an organization has a plan of its own. It finds what a search of the only repo finds.
+func TestASearchOfAnOrganizationFindsWhatOneOfItsRepoFinds(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		repo := w.repo(w.group(acme.uid))

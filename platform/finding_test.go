@@ -164,8 +164,8 @@ func TestAReplacedSBOMIsSeenAlsoAfterAnotherLookAtItsImage(t *testing.T) {
 	}
 }
 
-// An organisation whose tasks fail keeps no other one waiting, wherever it stands among them.
-func TestTasksThatFailKeepNoOtherOrganisation(t *testing.T) {
+// An organization whose tasks fail keeps no other one waiting, wherever it stands among them.
+func TestTasksThatFailKeepNoOtherOrganization(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		orgs := []org{w.found("one"), w.found("two"), w.found("three")}
 		slices.SortFunc(orgs, func(a, b org) int { return strings.Compare(string(a.uid), string(b.uid)) })
@@ -178,11 +178,11 @@ func TestTasksThatFailKeepNoOtherOrganisation(t *testing.T) {
 		_, err := w.raw().Exec("UPDATE advisory SET affected = '{' WHERE uid IN (SELECT a.uid FROM advisory a ORDER BY a.uid LIMIT 2)")
 		must(t, err)
 		if err := w.p.Findings.Settle(w.operator()); err == nil || strings.Count(err.Error(), "findings of ") != 2 {
-			t.Errorf("the tasks of two organisations fail with %v", err)
+			t.Errorf("the tasks of two organizations fail with %v", err)
 		}
 		page, err := w.p.Findings.List(w.operator(), core.ListRequest[*inventory.FindingFilter]{UIDP: core.UIDFilter{DescendantsOf: orgs[2].uid}})
 		if err != nil || len(page.Items) != 1 {
-			t.Errorf("the third organisation has %d findings, want 1 (%v)", len(page.Items), err)
+			t.Errorf("the third organization has %d findings, want 1 (%v)", len(page.Items), err)
 		}
 	})
 }

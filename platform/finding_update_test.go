@@ -364,7 +364,7 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 			{"an end in the past", `{"state": "FINDING_STATE_ACCEPTED", "expireTime": "` + past + `"}`, "expireTime", one},
 			{"an end of open", `{"state": "FINDING_STATE_OPEN", "expireTime": "2030-01-01T00:00:00Z"}`, "expireTime", one},
 			{"a note that is too long", `{"note": "` + strings.Repeat("x", 9000) + `"}`, "note", one},
-			{"an assignee of another organisation", fmt.Sprintf(`{"assignee": %q}`, other.Identity.UID), "assignee", one},
+			{"an assignee of another organization", fmt.Sprintf(`{"assignee": %q}`, other.Identity.UID), "assignee", one},
 			{"an assignee that does not exist", fmt.Sprintf(`{"assignee": %q}`, missingBelow(acme.uid)), "assignee", one},
 			{"a field that is not there", `{"severity": "HIGH"}`, "severity", one},
 		} {
@@ -377,7 +377,7 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 			expectRefused(t, what, err, code)
 		}
 		within := inventory.FindingUpdate{Within: shop, Where: vulnerabilities("CVE-1")}
-		refuse("another organisation", other.owner, one, core.CodePermissionDenied)
+		refuse("another organization", other.owner, one, core.CodePermissionDenied)
 		reader := w.memberWith(w.role(acme.uid, core.CapFindingsList, core.CapTagList), acme.uid, acme.uid)
 		refuse("a reader", reader, one, core.CodePermissionDenied)
 		refuse("a reader of the group", reader, within, core.CodePermissionDenied)

@@ -64,7 +64,7 @@ func TestAcceptingAnInviteBindsItsRole(t *testing.T) {
 		if err != nil || again.UID != bound.UID {
 			t.Errorf("accepted again: %+v (%v)", again, err)
 		}
-		// The caller is a stranger or a member of another organisation. Neither can act
+		// The caller is a stranger or a member of another organization. Neither can act
 		// here, and both get an identity in the group.
 		for _, subject := range []string{"a stranger", "owner of elsewhere"} {
 			bound, err := w.p.GroupInvites.Accept(w.as(subject), invite.Code)
@@ -274,7 +274,7 @@ func TestNobodyGetsARuleThatCannotBeCreated(t *testing.T) {
 				continue // No pattern matches such a long subject.
 			}
 			_, err = open.Groups.Create(caller, "", body[*iam.Group](`{"name": %q}`, w.name()))
-			expectRefused(t, "a new organisation", err, core.CodeFailedPrecondition, "TOKEN_UNSUITABLE")
+			expectRefused(t, "a new organization", err, core.CodeFailedPrecondition, "TOKEN_UNSUITABLE")
 		}
 		if made := w.events()[before:]; len(made) != 0 {
 			t.Errorf("the refusals recorded %s, want nothing", types(made))
@@ -285,7 +285,7 @@ func TestNobodyGetsARuleThatCannotBeCreated(t *testing.T) {
 	})
 }
 
-// Of the identities of an organisation with one rule, only some are read for a token. A further one
+// Of the identities of an organization with one rule, only some are read for a token. A further one
 // would give nothing, and its owner could not change it.
 func TestAnInviteObeysTheLimitOfRules(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {

@@ -9,7 +9,7 @@ import (
 	"atrium/platform/iam"
 )
 
-// The attack is a token that asks for the identities of others: of other organisations, and of
+// The attack is a token that asks for the identities of others: of other organizations, and of
 // groups whose identities it may not list. It finds its own ones, whatever its rights.
 func TestALookupFindsOwnAndListableIdentities(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
@@ -27,11 +27,11 @@ func TestALookupFindsOwnAndListableIdentities(t *testing.T) {
 		}{
 			{"an owner of all", acme.owner, "ann", inSibling},
 			{"a viewer of one group", viewer, "ann", inTeam},
-			{"an owner of another organisation", elsewhere.owner, "ann", ofElsewhere},
+			{"an owner of another organization", elsewhere.owner, "ann", ofElsewhere},
 			{"herself, without a role", w.as("ann"), "ann", ofElsewhere},
 			{"itself, without a role", w.as("robot"), "robot", robot},
 			{"another, without a role", w.as("robot"), "ann", ""},
-			{"another organisation's identity", elsewhere.owner, "robot", ""},
+			{"another organization's identity", elsewhere.owner, "robot", ""},
 			{"a token without an identity", w.as("a stranger"), "ann", ""},
 			{"nobody at all", acme.owner, "nobody", ""},
 		} {

@@ -20,7 +20,7 @@ import (
 // The images of benchmarks are in repos of imagesOfRepo, and hold packagesOfImage.
 const imagesOfRepo, packagesOfImage = 20, 300
 
-// eachBenchEngine runs a benchmark on every engine with an empty organisation.
+// eachBenchEngine runs a benchmark on every engine with an empty organization.
 func eachBenchEngine(b *testing.B, run func(b *testing.B, w *world, acme org)) {
 	for engine, open := range map[string]func(testing.TB) string{"sqlite": storetest.SQLite, "postgres": storetest.Postgres} {
 		b.Run(engine, func(b *testing.B) {

@@ -55,7 +55,7 @@ func manyPackages() []inventory.InstalledPackage {
 	all := make([]inventory.InstalledPackage, 2500)
 	for i := range all {
 		all[i] = inventory.InstalledPackage{
-			Name: fmt.Sprintf("p%04d", i*7%len(all)), Version: "1.0", Ecosystem: "npm", Licenses: []string{"MIT", "odd licence"}, Supplier: "Acme", Scope: inventory.ScopeRequired,
+			Name: fmt.Sprintf("p%04d", i*7%len(all)), Version: "1.0", Ecosystem: "npm", Licenses: []string{"MIT", "odd license"}, Supplier: "Acme", Scope: inventory.ScopeRequired,
 			Placement: inventory.Placement{Direct: &no, IntroducedBy: []int{0, i / 2}, Layer: "sha256:a"},
 		}
 	}
@@ -70,7 +70,7 @@ func TestTheSBOMOfAnImageIsTheSameInEveryDatabase(t *testing.T) {
 		packages := manyPackages()
 		repo, beside := w.namedRepo(acme.uid, "checkout"), w.namedRepo(other.uid, "checkout")
 		w.bringSBOM(repo, digest(1), "", packages...)
-		// The other organisation gets the packages in another order, and knows some of them already.
+		// The other organization gets the packages in another order, and knows some of them already.
 		w.sbom(beside, digest(2), "p0001@1.0", "p0002@2.0")
 		moved, places := make([]inventory.InstalledPackage, 0, len(packages)), make([]int, len(packages))
 		for i := range packages {
@@ -97,7 +97,7 @@ func TestTheSBOMOfAnImageIsTheSameInEveryDatabase(t *testing.T) {
 		}
 		lines := strings.Split(strings.TrimSpace(one), "\n")
 		if len(lines) != 1+len(packages) || !strings.HasPrefix(lines[1], `libssl3@3.0 Debian:12 pkg:deb/debian/libssl3@3.0 [] ""  direct ? by [] in "" from "openssl@3.0-1"`) ||
-			!strings.HasPrefix(lines[2], `p0000@1.0 npm  [MIT odd licence] "Acme" PACKAGE_SCOPE_REQUIRED direct true by [] in "sha256:a"`) || !strings.Contains(lines[0], `"" [Debian:12 npm] `) {
+			!strings.HasPrefix(lines[2], `p0000@1.0 npm  [MIT odd license] "Acme" PACKAGE_SCOPE_REQUIRED direct true by [] in "sha256:a"`) || !strings.Contains(lines[0], `"" [Debian:12 npm] `) {
 			t.Errorf("%d lines, the first of which are\n%s", len(lines), strings.Join(lines[:4], "\n"))
 		}
 		if three, err := w.readSBOM(w.operator(), string(repo)+"@"+digest(1)); err != nil || three != one {
@@ -147,7 +147,7 @@ func TestTheSBOMOfAnImageIsForThoseWhoMaySeeItsPackages(t *testing.T) {
 		}
 		found, errs := w.p.SBOMs.ListOfImages(other.owner, []core.ImageKey{{Repo: repo, Digest: digest(1)}})
 		if errs[0] == nil || found[0] != nil {
-			t.Errorf("another organisation lists %v %v", found, errs)
+			t.Errorf("another organization lists %v %v", found, errs)
 		}
 	})
 }

@@ -85,7 +85,7 @@ func TestImportingAdvisoriesTwiceChangesNothing(t *testing.T) {
 		run("later, and other", acme.uid, records(4, "c"), mustSucceed(0, 23, 0, 0))
 		run("that again", acme.uid, records(4, "c"), mustSucceed(0, 0, 23, 0))
 		run("of the same day, and other", acme.uid, records(4, "d"), mustSucceed(0, 23, 0, 0))
-		run("into another organisation", other.uid, records(1, "b"), mustSucceed(23, 0, 0, 0))
+		run("into another organization", other.uid, records(1, "b"), mustSucceed(23, 0, 0, 0))
 		third, err := w.p.Advisories.List(acme.owner, all)
 		must(t, err)
 		for i, a := range third.Items {
@@ -267,7 +267,7 @@ func TestImportingARegistryTwiceChangesNothing(t *testing.T) {
 	})
 }
 
-// What all organisations share is imported by the operator, and what is in a group also by whoever holds the capability there.
+// What all organizations share is imported by the operator, and what is in a group also by whoever holds the capability there.
 func TestImportsNeedTheirCapabilityOrAnOperator(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")

@@ -63,7 +63,7 @@ func TestNobodyEnrolsCallersOfAForeignIssuer(t *testing.T) {
 
 		served[workplace] = []core.UID{acme.uid}
 		_, err = w.p.IdentityProviders.Verify(thief.owner, theirs.UID)
-		expectRefused(t, "for an organisation that the file does not list", err, core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
+		expectRefused(t, "for an organization that the file does not list", err, core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
 		_, err = w.p.IdentityProviders.Verify(w.memberWith(iam.ViewerRole, acme.uid, acme.uid), mine.UID)
 		expectRefused(t, "for who may not change the provider", err, core.CodePermissionDenied)
 		verified, err := w.p.IdentityProviders.Verify(acme.owner, mine.UID)
@@ -125,7 +125,7 @@ func TestAFileThatCannotBeReadProvesForAWeek(t *testing.T) {
 	})
 }
 
-func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
+func TestATokenThatNamesTheOrganizationProvesItsIssuer(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.strict()
 		acme, thief := w.found("acme"), w.found("thief")
@@ -138,8 +138,8 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		_, plain := w.enter(visitor("admin", nil))
 		_, err := w.p.IdentityProviders.Verify(plain, provider.UID)
 		expectRefused(t, "without the claim", err, core.CodeUnavailable)
-		// The attack is a token that an organisation has signed with keys of its own identity.
-		forged := visitor("robot", map[string]any{iam.OrganisationClaim: []any{string(thief.uid)}})
+		// The attack is a token that an organization has signed with keys of its own identity.
+		forged := visitor("robot", map[string]any{iam.OrganizationClaim: []any{string(thief.uid)}})
 		robot, err := w.p.Identities.Create(thief.owner, thief.uid, body[*iam.Identity](
 			`{"name": "robot", "staticKeys": {"issuer": %q, "subject": "robot", "issuerKeys": "{\"keys\": [{}]}", "audiences": ["client"]}}`, workplace))
 		must(t, err)
@@ -148,9 +148,9 @@ func TestATokenThatNamesTheOrganisationProvesItsIssuer(t *testing.T) {
 		_, forger := w.enter(forged)
 		_, err = w.p.IdentityProviders.Verify(forger, theirs.UID)
 		expectRefused(t, "by a token of static keys", err, core.CodeUnavailable)
-		_, vouched := w.enter(visitor("admin", map[string]any{iam.OrganisationClaim: []any{"other", string(acme.uid)}}))
+		_, vouched := w.enter(visitor("admin", map[string]any{iam.OrganizationClaim: []any{"other", string(acme.uid)}}))
 		_, err = w.p.IdentityProviders.Verify(vouched, theirs.UID)
-		expectRefused(t, "for another organisation", err, core.CodeUnavailable)
+		expectRefused(t, "for another organization", err, core.CodeUnavailable)
 		_, err = w.p.IdentityProviders.Verify(vouched, provider.UID)
 		must(t, err)
 		if actor, _ := w.enter(visitor("alice", nil)); len(actor.Identities) != 1 || actor.Identities[0].Root() != acme.uid {
@@ -226,7 +226,7 @@ func TestPatternsNeedAProofOrATenant(t *testing.T) {
 	})
 }
 
-func TestAnOrganisationHasTwentyRulesOfAKey(t *testing.T) {
+func TestAnOrganizationHasTwentyRulesOfAKey(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme, other := w.found("acme"), w.found("other")
 		rule := func(n int) string {
@@ -326,7 +326,7 @@ func TestChangesOfAProofAreRecordedForItsProviders(t *testing.T) {
 		must(t, w.p.Issuers.Revoke(w.operator(), acme.uid, workplace))
 		recorded("revoked", "issuer_revoked", false)
 		expectRefused(t, "what is not there", w.p.Issuers.Revoke(w.operator(), acme.uid, workplace), core.CodeFailedPrecondition, "ISSUER_NOT_VERIFIED")
-		expectRefused(t, "of no organisation", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), core.CodeNotFound)
+		expectRefused(t, "of no organization", w.p.Issuers.Allow(w.operator(), "00000000000000000000000000000000000000ff", workplace), core.CodeNotFound)
 
 		served[workplace] = []core.UID{acme.uid}
 		_, err := w.p.IdentityProviders.Verify(acme.owner, first.UID)

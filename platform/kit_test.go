@@ -105,14 +105,14 @@ func (w *world) operator() context.Context {
 	return core.WithActor(w.Context(), core.NewOperator("test"))
 }
 
-// An org is an organisation with the context of its owner.
+// An org is an organization with the context of its owner.
 type org struct {
-	iam.Organisation
+	iam.Organization
 	uid   core.UID
 	owner context.Context
 }
 
-// found creates an organisation.
+// found creates an organization.
 func (w *world) found(name string) org {
 	w.Helper()
 	made, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)

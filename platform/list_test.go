@@ -261,7 +261,7 @@ func TestAListByWhatIsNotThereOrHiddenIsAnErrorIfTheRequestAsksForIt(t *testing.
 			field string // the field of the error; "" means that there is none
 		}{
 			{"repos that are missing", acme.owner, repos(missing), "uidp.ids"},
-			{"a repo of another organisation", acme.owner, repos(foreign), "uidp.ids"},
+			{"a repo of another organization", acme.owner, repos(foreign), "uidp.ids"},
 			{"a repo, and one that is missing", acme.owner, repos(missing, repo), ""},
 			{"no repos", acme.owner, repos([]core.UID{}...), ""},
 			{"a hidden repo", ofTeam, repos(repo), "uidp.ids"},

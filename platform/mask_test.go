@@ -20,7 +20,7 @@ func decodeInput(body string, mask ...string) (inventory.Repo, []string, core.Vi
 }
 
 // fieldsOf returns the fields of violations.
-// aRoot is the UID of an organisation.
+// aRoot is the UID of an organization.
 const aRoot = core.UID("aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")
 
 func fieldsOf(v core.Violations) string {

@@ -11,7 +11,7 @@ import (
 	"atrium/store/storetest"
 )
 
-func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
+func TestAnOrganizationNeverLosesItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		p, last := w.p.RoleBindings, acme.Binding.UID
@@ -46,7 +46,7 @@ func TestAnOrganisationNeverLosesItsLastOwner(t *testing.T) {
 	})
 }
 
-func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
+func TestAnEmptyOrganizationIsDeletedWithItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team := w.group(acme.uid)
@@ -79,7 +79,7 @@ func TestAnEmptyOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 	})
 }
 
-func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
+func TestAnOrganizationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		must(t, w.store.Write(t.Context(), func(tx core.Tx) error {
@@ -90,10 +90,10 @@ func TestAnOrganisationWhoseOnlyBindingIsNotAnOwnersStays(t *testing.T) {
 	})
 }
 
-func TestBootstrappingTwiceMakesOneOrganisation(t *testing.T) {
+func TestBootstrappingTwiceMakesOneOrganization(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
-		_, err := w.p.Groups.Create(w.operator(), w.found("other").uid, body[*iam.Group](`{"name": "acme"}`)) // This group is no organisation.
+		_, err := w.p.Groups.Create(w.operator(), w.found("other").uid, body[*iam.Group](`{"name": "acme"}`)) // This group is no organization.
 		must(t, err)
 		before := len(w.events())
 		_, err = w.p.Groups.Bootstrap(w.operator(), "acme", issuer, "somebody else")
@@ -129,7 +129,7 @@ func TestSigningUpIsOffUnlessTheOperatorAllowsIt(t *testing.T) {
 	})
 }
 
-func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
+func TestSigningUpCreatesAnOrganizationWithItsOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		open := w.replica(w.store, platform.Options{AllowSignup: true, AllowIssuers: true})
@@ -159,7 +159,7 @@ func TestSigningUpCreatesAnOrganisationWithItsOwner(t *testing.T) {
 }
 
 // The token was made for another service and matched by an audience rule. Its bearer must
-// have access to the new organisation with the same token.
+// have access to the new organization with the same token.
 func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
@@ -182,7 +182,7 @@ func TestSigningUpWithATokenForAnotherServiceGrantsAccess(t *testing.T) {
 }
 
 // An owner whose identity has no rule cannot sign in.
-func TestAnOrganisationKeepsTheRuleOfItsLastOwner(t *testing.T) {
+func TestAnOrganizationKeepsTheRuleOfItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		change := func(identity core.UID, to string, mask ...string) error {

@@ -121,7 +121,7 @@ var unordered = map[string]string{
 	"Advisory.legacyAdvisoryId": "is of any length", "Identity.emailUnverified": "is of any length",
 	"Subscription.secret": "is shown once", "GroupInvite.code": "is shown once", "GroupInvite.keyId": "is random",
 	"TermsAcceptance.acceptedBy": "is the UID of another kind", "Artifact.latestVersion": "does not sort by bytes", "Vulnerability.id": "is its uid",
-	"Delivery.eventId": "sorts as createTime", "IdentityProvider.issuerVerifyTime": "is a fact of the organisation and the issuer",
+	"Delivery.eventId": "sorts as createTime", "IdentityProvider.issuerVerifyTime": "is a fact of the organization and the issuer",
 	"RoleBinding.expireTime": "is null for most", "RoleBinding.reviewTime": "is null for most", "RoleBinding.reviewer": "is the UID of another kind", "RoleBinding.reviewNote": "is long",
 }
 

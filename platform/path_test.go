@@ -83,7 +83,7 @@ func TestHiddenResourcesAreAnsweredLikeMissingOnes(t *testing.T) {
 		newNamed(w, acme.uid, "payx")
 		w.namedRepo(shop, "checkout")
 		ctx := w.memberWith(iam.ViewerRole, shop, acme.uid)
-		// The caller guesses the name of the organisation, which is hidden from it.
+		// The caller guesses the name of the organization, which is hidden from it.
 		for name, get := range map[string]func(string) error{
 			"payx":          func(path string) error { _, err := w.p.Groups.GetByPath(ctx, path); return err },
 			"shop":          func(path string) error { _, err := w.p.Groups.GetByPath(ctx, path); return err },

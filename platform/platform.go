@@ -27,7 +27,7 @@ import (
 // Options are the settings of a Platform. The zero value is valid.
 type Options struct {
 	Clock         func() time.Time // nil means time.Now
-	AllowSignup   bool             // whether identities of organisations may create organisations
+	AllowSignup   bool             // whether identities of organizations may create organizations
 	EncryptionKey []byte           // AES-256 key that encrypts secrets in the store; nil means a key in the database
 	// NextEncryptionKey is the key to which ChangeEncryptionKey changes the store while this process runs; nil
 	// means none.
@@ -45,7 +45,7 @@ type Options struct {
 	AllowIssuers bool
 	// SharedIssuers are issuers that serve many tenants; nil means DefaultSharedIssuers.
 	SharedIssuers []iam.SharedIssuer
-	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL. It returns
+	// IssuerFile reads the organizations that an issuer lists at IssuerFileURL. It returns
 	// none if the issuer has no such file. If it is nil, no issuer is proven by a file.
 	IssuerFile func(ctx context.Context, issuer string) ([]core.UID, error)
 

@@ -241,7 +241,7 @@ func TestABindingEndsInTheFuture(t *testing.T) {
 	})
 }
 
-// The attack is an organisation that loses its last owner when a binding expires, where nobody
+// The attack is an organization that loses its last owner when a binding expires, where nobody
 // could refuse it.
 func TestAnOwnerWhoseBindingExpiresIsNotTheLastOne(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {

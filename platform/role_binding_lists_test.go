@@ -49,7 +49,7 @@ func TestAFilterByIdentitiesNeedsTheRightToListThem(t *testing.T) {
 	})
 }
 
-// The attack is a duplicate in an organisation of which many bindings have just expired: its caller would wait for all.
+// The attack is a duplicate in an organization of which many bindings have just expired: its caller would wait for all.
 func TestADuplicateDeletesOnlyTheExpiredBindingInItsPlace(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		w.inRealTime()

@@ -87,7 +87,7 @@ func TestAConfirmationNeedsTheRightToRevoke(t *testing.T) {
 			want   core.Code
 		}{
 			{"by one who may only change", changer, []core.UID{one}, "", core.CodePermissionDenied},
-			{"by another organisation", other.owner, []core.UID{one}, "", core.CodePermissionDenied},
+			{"by another organization", other.owner, []core.UID{one}, "", core.CodePermissionDenied},
 			{"of one that is gone", acme.owner, []core.UID{one, acme.uid + "/00000000000000ff"}, "", core.CodeNotFound},
 			{"of none", acme.owner, nil, "", core.CodeInvalidArgument},
 			{"of the same twice", acme.owner, []core.UID{one, one}, "", core.CodeInvalidArgument},

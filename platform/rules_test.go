@@ -249,9 +249,9 @@ func TestBuiltInRolesCanBeReadButNotChanged(t *testing.T) {
 	})
 }
 
-// Any organisation can name the issuer and the subject of somebody else. Each request of that person
+// Any organization can name the issuer and the subject of somebody else. Each request of that person
 // reads all role bindings of the identities that do.
-func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
+func TestAnOrganizationHasAThousandBindingsOfARule(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		acme := w.found("acme")
 		team, next := w.group(acme.uid), w.group(acme.uid)
@@ -311,7 +311,7 @@ func TestAnOrganisationHasAThousandBindingsOfARule(t *testing.T) {
 			t.Errorf("after the refusal, the invite is used up: %v", err)
 		}
 		elsewhere := w.found("elsewhere")
-		w.bind(elsewhere.uid, w.member(elsewhere.uid, "victim"), iam.ViewerRole) // Another organisation has its own thousand.
+		w.bind(elsewhere.uid, w.member(elsewhere.uid, "victim"), iam.ViewerRole) // Another organization has its own thousand.
 		w.bind(next, other, iam.ViewerRole)
 		idle, err := w.p.Identities.Create(w.operator(), acme.uid, body[*iam.Identity](`{"name": "idle"}`))
 		must(t, err)

@@ -15,12 +15,12 @@ import (
 )
 
 // BenchmarkAuthenticateBesideHostileIdentities measures what finding out who a
-// token is costs beside the identities of other organisations, each of which has
+// token is costs beside the identities of other organizations, each of which has
 // 20: its time, and the processor time of this process (on SQLite that is all,
 // on PostgreSQL the server's comes on top). The kinds of hostile identities are
 //
 //	patterns: for the same issuer, the same host and every host, whose
-//	expressions repeat in repetitions; their organisations have proven issuers
+//	expressions repeat in repetitions; their organizations have proven issuers
 //	of their own
 //	same: the same issuer and subject exactly, which need no proof, beyond what
 //	one token reads
@@ -65,18 +65,18 @@ func (w *world) hostile(n int, rule func(i int) *iam.ClaimMatch) {
 	w.Helper()
 	const each = 20
 	at := core.At(epoch.Add(time.Hour))
-	organisations := make([]int, n/each)
-	for o := range organisations {
-		organisations[o] = o
+	organizations := make([]int, n/each)
+	for o := range organizations {
+		organizations[o] = o
 	}
-	for some := range slices.Chunk(organisations, 500) {
+	for some := range slices.Chunk(organizations, 500) {
 		must(w, w.store.Write(w.Context(), func(tx core.Tx) error {
 			for _, o := range some {
 				root := core.UID(fmt.Sprintf("%040x", 1+o))
 				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &iam.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err
 				}
-				err := storetest.Tables.IAM.PutIssuerProof(w.Context(), tx, &iam.IssuerProof{Organisation: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: iam.ProofFile, VerifyTime: at, CheckTime: at})
+				err := storetest.Tables.IAM.PutIssuerProof(w.Context(), tx, &iam.IssuerProof{Organization: root, Issuer: fmt.Sprintf("https://issuer.example.com/%d", o), Method: iam.ProofFile, VerifyTime: at, CheckTime: at})
 				if err != nil {
 					return err
 				}

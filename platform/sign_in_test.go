@@ -251,12 +251,12 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 		elsewhere := w.found("elsewhere")
 		invite := w.inviteTo(elsewhere.uid, iam.ViewerRole, `"ttl": "60s"`)
 		_, err = w.p.GroupInvites.Accept(robot, invite.Code)
-		expectRefused(t, "an invite of another organisation", err, core.CodeFailedPrecondition, "STATIC_KEYS")
+		expectRefused(t, "an invite of another organization", err, core.CodeFailedPrecondition, "STATIC_KEYS")
 		open := w.replica(w.store, platform.Options{AllowSignup: true})
 		_, err = open.Groups.Create(robot, "", body[*iam.Group](`{"name": "mine"}`))
-		expectRefused(t, "a new organisation", err, core.CodeFailedPrecondition, "STATIC_KEYS")
+		expectRefused(t, "a new organization", err, core.CodeFailedPrecondition, "STATIC_KEYS")
 		_, err = w.p.GroupInvites.Accept(robot, w.inviteTo(acme.uid, iam.ViewerRole, `"ttl": "60s"`).Code)
-		must(t, err) // An identity of the organisation gets the role.
+		must(t, err) // An identity of the organization gets the role.
 
 		soon := core.At(epoch.Add(time.Hour))
 		short := static("visitor", `, "expirationTime": "`+soon.String()+`"`)
@@ -277,14 +277,14 @@ func TestTokensOfStaticKeysAreTheirIdentitysOnly(t *testing.T) {
 	})
 }
 
-// The attack is that some organisations name the subject of another person as often as
-// they may, before that person's own organisation does.
+// The attack is that some organizations name the subject of another person as often as
+// they may, before that person's own organization does.
 func TestOlderRulesOfOthersDoNotHideAnIdentity(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		const organisations, rules = 21, 20
+		const organizations, rules = 21, 20
 		at := core.At(epoch.Add(-time.Hour))
 		must(t, w.store.Write(w.Context(), func(tx core.Tx) error {
-			for o := range organisations {
+			for o := range organizations {
 				root := core.UID(fmt.Sprintf("%040x", 1+o))
 				if err := storetest.Tables.IAM.Groups.Insert(w.Context(), tx, &iam.Group{UID: root, Name: fmt.Sprintf("hostile %d", o), CreateTime: at, UpdateTime: at}); err != nil {
 					return err

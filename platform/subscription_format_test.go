@@ -34,7 +34,7 @@ func TestOnlyAddressesReceiveMail(t *testing.T) {
 	})
 }
 
-// newDigest subscribes a chat to all events of an organisation.
+// newDigest subscribes a chat to all events of an organization.
 func (w *world) newDigest(org core.UID, digest webhooks.Digest, types ...string) core.UID {
 	w.Helper()
 	s, err := w.p.Subscriptions.Create(w.operator(), org, fieldmask.TypedInput(&webhooks.Subscription{Sink: "https://chat.example.com/" + core.RandomHex(8), Types: types, Format: webhooks.FormatSlack, Digest: digest}, "sink", "types", "format", "digest"))

@@ -32,7 +32,7 @@ func TestASubscriptionGetsTheEventsOfItsGroupAndBelow(t *testing.T) {
 			subscription *webhooks.Subscription
 			want         string
 		}{
-			"the organisation's": {all, "events.subscription.created iam.group.created events.subscription.created events.subscription.created platform.registry.repo.created platform.registry.repo.deleted"},
+			"the organization's": {all, "events.subscription.created iam.group.created events.subscription.created events.subscription.created platform.registry.repo.created platform.registry.repo.deleted"},
 			"the team's":         {below, "events.subscription.created platform.registry.repo.created platform.registry.repo.deleted"},
 			"that of a type":     {repos, "platform.registry.repo.created"},
 			"elsewhere":          {other, "events.subscription.created"},

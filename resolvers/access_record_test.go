@@ -28,7 +28,7 @@ func TestPastAccessIsPagedInTheGraph(t *testing.T) {
 			expect("accessChanges.nodes.1.after.identityName", "ann").expect("accessChanges.nodes.1.after.capabilities", []any{"REPO_LIST"}).expect("accessChanges.nodes.0.before", nil)
 		second := w.ask(changes, "org", w.org, "from", from, "to", to, "after", first.value("accessChanges.pageInfo.endCursor"))
 		if got := second.text("accessChanges.nodes.*.after.identityName"); !strings.Contains(got, "owner") {
-			t.Errorf("the second page has %q, want the owner of the organisation", got)
+			t.Errorf("the second page has %q, want the owner of the organization", got)
 		}
 		const at = `query($team: UID!, $time: DateTime!) { accessAt(within: $team, time: $time) { complete nodes { bindingUid groupUid group { name } roleName role { name } } } }`
 		w.ask(at, "team", team, "time", from).expect("accessAt.nodes", []any{}).expect("accessAt.complete", true)

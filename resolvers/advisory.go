@@ -48,7 +48,7 @@ func (e entities) FindManyAdvisoryByUIDs(ctx context.Context, reps []*graph.Advi
 func (advisories) Group(ctx context.Context, all []*inventory.Advisory) ([]*iam.Group, error) {
 	return follow(ctx, all, readsOf(ctx).groups(), func(a *inventory.Advisory) core.UID {
 		if a.UID.Parent() == inventory.FeedGroup {
-			return "" // it belongs to all organisations
+			return "" // it belongs to all organizations
 		}
 		return a.UID.Parent()
 	})

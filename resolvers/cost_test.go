@@ -70,7 +70,7 @@ func TestAListOfOneUniqueNameCountsAsOneRow(t *testing.T) {
 	}
 }
 
-// Ancestors within ancestors multiply: groups can be nested 26 levels below their organisation.
+// Ancestors within ancestors multiply: groups can be nested 26 levels below their organization.
 func TestAncestorsCostTenGroups(t *testing.T) {
 	t.Parallel()
 	w := limitedWorld(t)

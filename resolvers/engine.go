@@ -135,7 +135,7 @@ var sortedOrders = []string{
 	"GroupInvite.EMAIL", "GroupInvite.ROLE_NAME", "IdentityProvider.UPDATE_TIME", "Source.UPDATE_TIME",
 }
 
-// wholeOrders names the orders that an index has for a whole organisation, and not for the groups and repos in it.
+// wholeOrders names the orders that an index has for a whole organization, and not for the groups and repos in it.
 var wholeOrders = []string{"Finding.FIRST_SEEN"}
 
 // countedLists names the lists whose rows have no counter.

@@ -66,7 +66,7 @@ func (advisoryEvents) Detail(_ context.Context, all []*inventory.AdvisoryEvent) 
 		case e.Patched != nil:
 			return e.Patched
 		default:
-			return judgement(e.TruePositiveDetermination, e.FalsePositiveDetermination, e.AnalysisNotPlanned, e.FixNotPlanned, e.PendingUpstreamFix)
+			return judgment(e.TruePositiveDetermination, e.FalsePositiveDetermination, e.AnalysisNotPlanned, e.FixNotPlanned, e.PendingUpstreamFix)
 		}
 	}), nil
 }
@@ -85,14 +85,14 @@ func (documentEvents) Detail(_ context.Context, all []*inventory.DocumentEvent) 
 		case e.Fixed != nil:
 			return e.Fixed
 		default:
-			return judgement(e.TruePositiveDetermination, e.FalsePositiveDetermination, e.AnalysisNotPlanned, e.FixNotPlanned, e.PendingUpstreamFix)
+			return judgment(e.TruePositiveDetermination, e.FalsePositiveDetermination, e.AnalysisNotPlanned, e.FixNotPlanned, e.PendingUpstreamFix)
 		}
 	}), nil
 }
 
-// judgement returns the one that is set of what people can say of an advisory. The notes have one Go type in the core,
+// judgment returns the one that is set of what people can say of an advisory. The notes have one Go type in the core,
 // and a type for each kind of event in the graph.
-func judgement(affected *inventory.Note, notAffected *inventory.FalsePositiveDetermination, noAnalysis, noFix, upstream *inventory.Note) scalar.Node {
+func judgment(affected *inventory.Note, notAffected *inventory.FalsePositiveDetermination, noAnalysis, noFix, upstream *inventory.Note) scalar.Node {
 	switch {
 	case affected != nil:
 		return &graph.AdvisoryTruePositive{Note: &affected.Note}

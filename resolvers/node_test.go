@@ -112,12 +112,12 @@ func TestEveryKindIsANodeAndAnEntity(t *testing.T) {
 		there, gone := representation(typeName, key), representation(typeName, missingKey(typeName))
 		query := `query($r: [_Any!]!) { _entities(representations: $r) { __typename ... on ` + typeName + ` { id } } }`
 		// The access to a missing object is checked first: an owner of acme sees nothing
-		// in other organisations.
+		// in other organizations.
 		got := w.askAs(theOwner, query, "r", []any{there, gone, there})
 		got.expect("_entities.0.id", id).expect("_entities.1", nil).expect("_entities.2.id", id).expectStatements(1)
 		if typeName == "VulnerabilityExposure" {
 			got.expectErrors("INVALID_ARGUMENT _entities.1")
-		} else if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // These belong to no organisation, as built-in roles do.
+		} else if typeName == "Artifact" || typeName == "ArtifactVersion" || typeName == "Event" || typeName == "Role" || isFeed(typeName) { // These belong to no organization, as built-in roles do.
 			got.expectSuccess()
 		} else {
 			got.expectErrors("PERMISSION_DENIED _entities.1")

@@ -35,7 +35,7 @@ const (
 	nobody     = "-" // As a subject, it means a request without a token.
 )
 
-// A world is an endpoint on its own database, with one organisation.
+// A world is an endpoint on its own database, with one organization.
 type world struct {
 	t       testing.TB
 	p       *platform.Platform

@@ -38,7 +38,7 @@ func TestABackupWithoutANameIsRefused(t *testing.T) {
 }
 
 // The operator has no token yet to ask for the UID with.
-func TestTheUIDOfAnOrganisationIsInTheErrorsOfBootstrap(t *testing.T) {
+func TestTheUIDOfAnOrganizationIsInTheErrorsOfBootstrap(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {
 		args := []string{"admin", "bootstrap", "--org", "acme", "--issuer", "https://issuer.example.com", "--subject", "me"}
@@ -49,7 +49,7 @@ func TestTheUIDOfAnOrganisationIsInTheErrorsOfBootstrap(t *testing.T) {
 		}
 		_, rest, _ := strings.Cut(lost.Error(), created)
 		uid, _, _ := strings.Cut(rest, ",")
-		want := "the organisation acme has the UID " + uid
+		want := "the organization acme has the UID " + uid
 		if _, _, err := atrium(t, map[string]string{"ATRIUM_DATABASE_URL": url}, args...); exitCode(err) != 1 || len(uid) != 40 || !strings.Contains(explain(err), want) {
 			t.Errorf("a second run: %v, want an error with %q", err, want)
 		}

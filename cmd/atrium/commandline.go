@@ -60,7 +60,7 @@ type commandLine struct {
 	Schema     schemaCommand     `cmd:"" group:"This program:" help:"Print the GraphQL schema for a federation gateway."`
 	Completion completionCommand `cmd:"" group:"This program:" help:"Print a shell completion script."`
 	Version    versionCommand    `cmd:"" group:"This program:" help:"Print the version."`
-	Licences   licencesCommand   `cmd:"" group:"This program:" help:"Print the licenses of all software in the program."`
+	Licenses   licensesCommand   `cmd:"" group:"This program:" help:"Print the licenses of all software in the program."`
 	Complete   completeCommand   `cmd:"" name:"complete-words" hidden:"" group:"This program:" help:"List the possible next words."`
 }
 

@@ -29,13 +29,13 @@ func (c *serveCommand) greet(p program, at server.Start) error {
 	}
 	text += "Guide          " + url + "/guide\nReference      " + url + "/docs\n"
 	token := c.tokenCommand(p.name)
-	if at.Organisation == "" {
+	if at.Organization == "" {
 		text += "Demonstration  none, because the database was not empty\n" +
 			"Token          " + token + " --issuer URL --subject SUB, of an identity in the database\n"
 	} else {
 		text += "Token          " + token + " [--as owner|editor|viewer]\n" +
 			"Try            curl -H \"Authorization: Bearer $(" + token + ")\" '" + url + "/registry/v2/repos?page_size=3'\n" +
-			"Organization   " + demo.Name + " is " + string(at.Organisation) + "\n"
+			"Organization   " + demo.Name + " is " + string(at.Organization) + "\n"
 	}
 	_, err := io.WriteString(p.stdout, text)
 	if errors.Is(err, syscall.EPIPE) { // the reader of the output has ended

@@ -33,7 +33,7 @@ func requireFile(t *testing.T, path string) {
 	}
 }
 
-// bootstrap creates an organisation and returns its UID.
+// bootstrap creates an organization and returns its UID.
 func bootstrap(t *testing.T, url string) string {
 	t.Helper()
 	var made map[string]core.UID

@@ -44,7 +44,7 @@ func (c *issuersListCommand) run(ctx context.Context, p program) error {
 		}
 		reported := []reportedProof{}
 		for _, proof := range proofs {
-			reported = append(reported, reportedProof{proof.Organisation, proof.Issuer, cmp.Or(string(proof.Method), "none"), proof.VerifyTime})
+			reported = append(reported, reportedProof{proof.Organization, proof.Issuer, cmp.Or(string(proof.Method), "none"), proof.VerifyTime})
 		}
 		if c.isJSON() {
 			return writeJSON(p.stdout, reported)

@@ -48,8 +48,8 @@ func (c *kindFlags) newOutput(p program, out io.Writer, client resource.Client) 
 		o.Format = resource.UIDs
 	}
 	if o.Format == resource.Table || o.Format == resource.Wide {
-		// These escape the texts of the server themselves, and may have colours between them.
-		o.Out, o.Colours = terminalOf(out), isTerminal(p.stdout) && p.env("NO_COLOR") == "" && p.env("TERM") != "dumb"
+		// These escape the texts of the server themselves, and may have colors between them.
+		o.Out, o.Colors = terminalOf(out), isTerminal(p.stdout) && p.env("NO_COLOR") == "" && p.env("TERM") != "dumb"
 	}
 	return o
 }

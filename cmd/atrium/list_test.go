@@ -51,7 +51,7 @@ func TestResourcesAreListedAndShown(t *testing.T) {
 			t.Errorf("names: %s", out)
 		}
 		if out := list("list", "groups", "--direct-only", "-o", "yaml"); !strings.Contains(out, "name: acme\n") {
-			t.Errorf("organisations as YAML: %s", out)
+			t.Errorf("organizations as YAML: %s", out)
 		}
 		for _, kind := range allKinds() {
 			args := []string{"list", kind.Name, "--limit", "1"}
@@ -86,10 +86,10 @@ func TestWhatAListDoesNotKnowIsNamed(t *testing.T) {
 	env := map[string]string{"ATRIUM_TOKEN": "t", "ATRIUM_SEVERITY": "none"}
 	for _, c := range []struct{ args, wants string }{
 		{"list findings --severity awful", "--severity: must be one of unknown, none, low, medium, high, critical"},
-		{"list findings --colour red", "unknown flag --colour"},
-		{"list findings --colour red", "the filters of findings are --advisory, --assigned"},
+		{"list findings --color red", "unknown flag --color"},
+		{"list findings --color red", "the filters of findings are --advisory, --assigned"},
 		{"list ships", "the kinds are "},
-		{"list repos --order-by colour", "--order-by (ATRIUM_ORDER_BY): must be fields"},
+		{"list repos --order-by color", "--order-by (ATRIUM_ORDER_BY): must be fields"},
 		{"list repos --limit=-1 -o xml --interval 1ms", "--interval (ATRIUM_INTERVAL): must be 1s or more"},
 		{"list repos --watch -o json", "--watch (ATRIUM_WATCH): shows tables only"},
 		{"list packages --direct-only", "--direct-only (ATRIUM_DIRECT_ONLY): does not apply to packages"},
@@ -151,14 +151,14 @@ func TestATableIsShownByThePagerOfThePerson(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = terminal.Close() })
 	for _, c := range []struct {
-		noColour, want string
+		noColor, want string
 	}{{"", "\x1b[2mNAME\x1b[0m       \x1b[2mGROUP"}, {"1", "NAME       GROUP"}} {
-		env := map[string]string{"ATRIUM_URL": site.URL, "ATRIUM_TOKEN": "t", "PAGER": script, "NO_COLOR": c.noColour, "PATH": os.Getenv("PATH")}
+		env := map[string]string{"ATRIUM_URL": site.URL, "ATRIUM_TOKEN": "t", "PAGER": script, "NO_COLOR": c.noColor, "PATH": os.Getenv("PATH")}
 		if err := run(t.Context(), []string{"list", "roles"}, program{"atrium", variables(env), list(env), strings.NewReader(""), terminal, io.Discard}); err != nil {
 			t.Fatal(err)
 		}
 		if text, err := os.ReadFile(seen); err != nil || !strings.HasPrefix(string(text), c.want) || !strings.HasSuffix(string(text), "\npublisher\n") {
-			t.Errorf("NO_COLOR=%q: %v, the pager got %q, want %q", c.noColour, err, text, c.want)
+			t.Errorf("NO_COLOR=%q: %v, the pager got %q, want %q", c.noColor, err, text, c.want)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func writeAdvisories(t *testing.T, folder, url, org string) {
 	}
 }
 
-// listFindings lists the findings of an organisation, without what a database gives them.
+// listFindings lists the findings of an organization, without what a database gives them.
 func listFindings(t *testing.T, url, org string) []string {
 	t.Helper()
 	var all []string

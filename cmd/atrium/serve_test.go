@@ -62,7 +62,7 @@ func demoUID(t *testing.T, r *running) string {
 	t.Helper()
 	m := regexp.MustCompile(`acme is ([0-9a-f]{40})\n`).FindStringSubmatch(r.stdout.String())
 	if m == nil {
-		t.Fatalf("no organisation in\n%s", r.stdout)
+		t.Fatalf("no organization in\n%s", r.stdout)
 	}
 	return m[1]
 }
@@ -77,7 +77,7 @@ func TestTheDemonstrationIsCreatedOnceAndOnlyInAnEmptyDatabase(t *testing.T) {
 		}
 		second := start(t, url, "--dev")
 		if demoUID(t, second) != acme {
-			t.Error("there is another organisation")
+			t.Error("there is another organization")
 		}
 	})
 	storetest.EachURL(t, func(t *testing.T, url string) {

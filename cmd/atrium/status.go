@@ -82,7 +82,7 @@ func printConnected(table io.Writer, status *server.Status) {
 func printLists(table io.Writer, status *server.Status) {
 	_, _ = fmt.Fprintln(table, "\nORGANIZATION\tNAME\tROWS")
 	for _, t := range status.Tenants {
-		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\n", t.Organisation, t.Name, t.Rows)
+		_, _ = fmt.Fprintf(table, "%s\t%s\t%d\n", t.Organization, t.Name, t.Rows)
 	}
 	if len(status.Sinks) > 0 {
 		_, _ = fmt.Fprintln(table, "\nSUBSCRIPTION\tHOST\tFAILS SINCE\tDISABLED")
@@ -207,7 +207,7 @@ func newStatusReport(s *server.Status) statusReport {
 		r.Subscriptions = append(r.Subscriptions, reportedSink{sink.Subscription, webhooks.SinkHost(sink.Sink), sink.FailingSince, sink.Disabled, sink.DisableReason})
 	}
 	for _, t := range s.Tenants {
-		r.Organizations = append(r.Organizations, reportedTenant{t.Organisation, t.Name, t.Rows})
+		r.Organizations = append(r.Organizations, reportedTenant{t.Organization, t.Name, t.Rows})
 	}
 	for _, c := range s.Clients {
 		r.Programs = append(r.Programs, reportedConnection(c))

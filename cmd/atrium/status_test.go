@@ -18,7 +18,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// An operator who is called at night reads one page about all organisations.
+// An operator who is called at night reads one page about all organizations.
 func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 	t.Parallel()
 	demonstration.EachURL(t, func(t *testing.T, url string) {
@@ -52,13 +52,13 @@ func TestTheStatusShowsWhatAnOperatorLooksFor(t *testing.T) {
 			t.Errorf("%d sinks are listed, want the one that fails, with the time since which it does:\n%s", rows, out)
 		}
 		if first := strings.Index(out, acme+"  "); first < 0 || first > strings.Index(out, other+"  ") {
-			t.Errorf("the largest organisation is not the first in\n%s", out)
+			t.Errorf("the largest organization is not the first in\n%s", out)
 		}
 		if shown := strings.Contains(out, "\nPROGRAM "); shown == strings.HasPrefix(url, "sqlite:") {
 			t.Errorf("the connected programs are shown: %t, in\n%s", shown, out)
 		}
 		if one := mustRun(t, url, "admin", "status", "--most", "1"); strings.Contains(one, other) {
-			t.Errorf("with --most 1 there are two organisations:\n%s", one)
+			t.Errorf("with --most 1 there are two organizations:\n%s", one)
 		}
 		type failing struct{ UID, Host, FailingSince string }
 		var report struct {

@@ -15,7 +15,7 @@ func newPrinter(output string, p program) func(json.RawMessage, *receivedEvent) 
 		return func(raw json.RawMessage, _ *receivedEvent) error { return writeLine(p.stdout, raw) }
 	}
 	lines := &eventLines{
-		out: terminalOf(p.stdout), colour: isTerminal(p.stdout) && p.env("NO_COLOR") == "",
+		out: terminalOf(p.stdout), color: isTerminal(p.stdout) && p.env("NO_COLOR") == "",
 		widths: [...]int{len(eventTime), 30, 57, 8, 0},
 	}
 	return func(_ json.RawMessage, c *receivedEvent) error { return lines.write(c) }
@@ -25,7 +25,7 @@ func newPrinter(output string, p program) func(json.RawMessage, *receivedEvent) 
 // at least as wide as usual values.
 type eventLines struct {
 	out    io.Writer
-	colour bool
+	color  bool
 	widths [5]int
 }
 
@@ -53,13 +53,13 @@ func (l *eventLines) write(c *receivedEvent) error {
 }
 
 func (l *eventLines) style(text, style string) string {
-	if !l.colour || style == "" {
+	if !l.color || style == "" {
 		return text
 	}
 	return "\x1b[" + style + "m" + text + "\x1b[0m"
 }
 
-// verbStyle returns the colour for the verb of an event type.
+// verbStyle returns the color for the verb of an event type.
 func verbStyle(kind string) string {
 	switch {
 	case strings.Contains(kind, ".created"):

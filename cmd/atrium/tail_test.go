@@ -63,7 +63,7 @@ func TestATailPrintsNewEvents(t *testing.T) {
 			t.Error(err)
 		}
 		if strings.Contains(tail.stdout.String(), "\x1b") {
-			t.Errorf("there is colour in what is no terminal: %q", line)
+			t.Errorf("there is color in what is no terminal: %q", line)
 		}
 		if err := tail.end(); err != nil {
 			t.Errorf("interrupted, it ends with %v", err)
@@ -298,7 +298,7 @@ func TestAnInvalidTokenOrArgumentEndsATailAtOnce(t *testing.T) {
 	}
 }
 
-// The attack: names with control characters that move the cursor, or hide or colour
+// The attack: names with control characters that move the cursor, or hide or color
 // other output.
 func TestNamesCannotControlTheTerminal(t *testing.T) {
 	t.Parallel()
@@ -310,7 +310,7 @@ func TestNamesCannotControlTheTerminal(t *testing.T) {
 	}
 }
 
-func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
+func TestColumnsAreAlignedAndColoredOnlyOnDemand(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
 	lines := &eventLines{out: &out, widths: [...]int{len(eventTime), 20, 3, 8, 0}}
@@ -332,7 +332,7 @@ func TestColumnsAreAlignedAndColouredOnlyOnDemand(t *testing.T) {
 		t.Errorf("printed\n%s\nwant\n%s", &out, want)
 	}
 	out.Reset()
-	lines.colour = true
+	lines.color = true
 	if err := lines.write(&receivedEvent{Type: "x.deleted", Body: json.RawMessage(`{"name":"n"}`)}); err != nil {
 		t.Fatal(err)
 	}

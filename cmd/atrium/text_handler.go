@@ -12,16 +12,16 @@ import (
 // A textHandler writes log lines for people: the time of day, the level, the message and
 // the attributes.
 type textHandler struct {
-	out     io.Writer
-	level   slog.Leveler
-	colours bool
-	prefix  string // prefix of attribute names, made of the groups
-	before  string // attributes of every line
+	out    io.Writer
+	level  slog.Leveler
+	colors bool
+	prefix string // prefix of attribute names, made of the groups
+	before string // attributes of every line
 }
 
 // newTextHandler returns a handler that writes lines for people.
-func newTextHandler(out io.Writer, level slog.Leveler, colours bool) slog.Handler {
-	return &textHandler{out: out, level: level, colours: colours}
+func newTextHandler(out io.Writer, level slog.Leveler, colors bool) slog.Handler {
+	return &textHandler{out: out, level: level, colors: colors}
 }
 
 // Enabled reports whether a level is logged.
@@ -29,26 +29,26 @@ func (h *textHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= h.level.Level()
 }
 
-// Colour codes of terminals.
+// Color codes of terminals.
 const (
-	red         = "\x1b[31m"
-	yellow      = "\x1b[33m"
-	dim         = "\x1b[2m"
-	resetColour = "\x1b[0m"
+	red        = "\x1b[31m"
+	yellow     = "\x1b[33m"
+	dim        = "\x1b[2m"
+	resetColor = "\x1b[0m"
 )
 
 // Handle writes one line.
 func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	var line strings.Builder
-	line.WriteString(h.colour(dim, r.Time.Format("15:04:05.000")))
-	colour := ""
+	line.WriteString(h.color(dim, r.Time.Format("15:04:05.000")))
+	color := ""
 	switch {
 	case r.Level >= slog.LevelError:
-		colour = red
+		color = red
 	case r.Level >= slog.LevelWarn:
-		colour = yellow
+		color = yellow
 	}
-	fmt.Fprintf(&line, " %s %s%s", h.colour(colour, fmt.Sprintf("%-5s", r.Level)), escapeLine(r.Message), h.before)
+	fmt.Fprintf(&line, " %s %s%s", h.color(color, fmt.Sprintf("%-5s", r.Level)), escapeLine(r.Message), h.before)
 	r.Attrs(func(a slog.Attr) bool {
 		h.add(&line, h.prefix, a)
 		return true
@@ -58,11 +58,11 @@ func (h *textHandler) Handle(_ context.Context, r slog.Record) error {
 	return err
 }
 
-func (h *textHandler) colour(colour, text string) string {
-	if !h.colours || colour == "" {
+func (h *textHandler) color(color, text string) string {
+	if !h.colors || color == "" {
 		return text
 	}
-	return colour + text + resetColour
+	return color + text + resetColor
 }
 
 // add writes an attribute. The name of a group becomes a prefix of the names in it.
@@ -78,7 +78,7 @@ func (h *textHandler) add(line *strings.Builder, prefix string, a slog.Attr) {
 	if text == "" || strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r == '"' || r == '=' || !strconv.IsPrint(r) }) {
 		text = strconv.Quote(text)
 	}
-	line.WriteString(" " + h.colour(dim, prefix+a.Key+"=") + text)
+	line.WriteString(" " + h.color(dim, prefix+a.Key+"=") + text)
 }
 
 // WithAttrs returns a handler that adds attributes to each line.

@@ -19,7 +19,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A vexWorld is a database with an organisation, a group, and two images whose packages have findings.
+// A vexWorld is a database with an organization, a group, and two images whose packages have findings.
 type vexWorld struct {
 	*testing.T
 	url         string

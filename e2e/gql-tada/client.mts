@@ -70,11 +70,11 @@ export function describe(detail: Detail): string {
 
 // The types must reject these lines: the compiler fails if one of them is no error.
 // @ts-expect-error a repo has no such field, so nothing is known of its value
-void (() => send(graphql(`query Wrong { repos { nodes { colour } } }`), {}).then((answer): string => answer.repos.nodes[0]!.colour));
+void (() => send(graphql(`query Wrong { repos { nodes { color } } }`), {}).then((answer): string => answer.repos.nodes[0]!.color));
 // @ts-expect-error a document has what it selects only
-void repos.nodes[0]!.colour;
+void repos.nodes[0]!.color;
 // @ts-expect-error an input has no such field
-void (() => send(updateDocument, { input: { uid: place, colour: 'red' } }));
+void (() => send(updateDocument, { input: { uid: place, color: 'red' } }));
 // @ts-expect-error a variable is missing
 void (() => send(updateDocument, {}));
 // @ts-expect-error a policy can be missing

@@ -42,8 +42,8 @@ const missing = await client.GET('/registry/v2/repos/{uid}', { params: { path: {
 assert.equal(missing.error?.details[0]?.reason, 'NOT_FOUND');
 
 // The types must reject these lines: the compiler fails if one of them is no error.
-// @ts-expect-error a repo has no colour
-void repos[0]!.colour;
+// @ts-expect-error a repo has no color
+void repos[0]!.color;
 // @ts-expect-error a new repo has a name
 void (() => client.POST('/registry/v2/repos/{uid}', { params, body: { description } }));
 // @ts-expect-error page_size is a number

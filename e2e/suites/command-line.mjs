@@ -45,9 +45,9 @@ await check('tables, CSV, names and uids', () => {
 });
 
 await check('what is unknown is named', () => {
-  const wrong = atrium(['list', 'findings', '--colour', 'red']);
+  const wrong = atrium(['list', 'findings', '--color', 'red']);
   assert.equal(wrong.status, 2);
-  assert.match(wrong.stderr, /unknown flag --colour.*the filters of findings are .*--severity/);
+  assert.match(wrong.stderr, /unknown flag --color.*the filters of findings are .*--severity/);
   assert.match(atrium(['list', 'repos', '--group', 'acme/nowhere']).stderr, /there is no group and no repo acme\/nowhere/);
 });
 

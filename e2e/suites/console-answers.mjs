@@ -1,5 +1,5 @@
 // This suite checks in Chromium that the console never shows an answer below the name of something else: on the way through the
-// tree, from one organisation to another, and while a slow answer is awaited.
+// tree, from one organization to another, and while a slow answer is awaited.
 
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
@@ -49,7 +49,7 @@ await check('each name on the way of a deep group leads to its own group', async
   await page.context().close();
 }, 30);
 
-await check('another organisation has its own page and its own tree', async () => {
+await check('another organization has its own page and its own tree', async () => {
   const other = await addGroup('globex');
   await addGroup('branch', other);
   const page = await newPage();

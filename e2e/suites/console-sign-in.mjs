@@ -1,5 +1,5 @@
 // This suite checks the console of a server with a provider in Chromium: an owner signs in with a code and with a refresh token,
-// and sees an empty organisation. The server executes only trusted documents.
+// and sees an empty organization. The server executes only trusted documents.
 
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
@@ -114,7 +114,7 @@ await check('an owner signs in at the provider, with a code and PKCE', async () 
   assert.ok(!stored.includes(bearer.split('.')[2]) && !/verifier/.test(stored), 'a token or a verifier is stored: ' + stored);
 }, 30);
 
-await check('a reload signs in again without a question, and the pages of an empty organisation say what to do', async () => {
+await check('a reload signs in again without a question, and the pages of an empty organization say what to do', async () => {
   page.failing = undefined;
   for (const [path, says] of [['', /no images here yet[^]*atrium admin import oci --group/], ['/~repos', /No repos yet/], ['/~advisories', /No advisories yet/], ['/~access', /owner on empty/], ['/~activity', /bootstrap created the group empty/], ['/~webhooks', /No webhooks yet/], ['/~identities?show=invites', /No invites/], ['/~activity?show=log', /empty/]]) {
     await page.goto(other + '/console/empty' + path);
@@ -453,7 +453,7 @@ await check('the link of a demonstration signs one browser of another machine in
   for (const again of [false, true]) {
     if (again) await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    await page.waitForURL(there + '/console/acme'); // The console goes on to the organisation, and the code is gone.
+    await page.waitForURL(there + '/console/acme'); // The console goes on to the organization, and the code is gone.
   }
   await page.goto(there + '/playground/small');
   assert.match(await page.evaluate(() => JSON.parse(document.getElementById('settings').textContent).token), /^[\w-]+\.[\w-]+\.[\w-]+$/);

@@ -102,19 +102,19 @@ await check('the five questions of an owner take no more than three clicks', asy
   return table.join(', ');
 }, 30);
 
-await check('in forced colours, what only a colour tells still shows', async () => {
-  const page = await newPage({ forcedColors: 'active' }), colours = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+await check('in forced colors, what only a color tells still shows', async () => {
+  const page = await newPage({ forcedColors: 'active' }), colors = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
   await open(page, '/console/acme/~findings?severity=HIGH');
-  const [canvas] = await colours(page.locator('body'));
+  const [canvas] = await colors(page.locator('body'));
   for (const [of, pressed] of [['.tabs button', 'aria-pressed=true'], ['.toggle', 'aria-pressed=true'], ['.pages a', 'aria-current=page']]) {
-    const [chosen] = await colours(page.locator(`${of}[${pressed}]`)), [other] = await colours(page.locator(`${of}:not([${pressed}])`));
+    const [chosen] = await colors(page.locator(`${of}[${pressed}]`)), [other] = await colors(page.locator(`${of}:not([${pressed}])`));
     assert.notEqual(chosen, other, of);
   }
-  assert.equal(new Set(await colours(page.locator('.toggle .severity i'))).size, await page.locator('.toggle .severity i').count());
+  assert.equal(new Set(await colors(page.locator('.toggle .severity i'))).size, await page.locator('.toggle .severity i').count());
   await open(page, '/console/acme/~repos?sort=worst');
-  assert.ok(!(await colours(page.locator('.severity-bar .fill i'))).includes(canvas));
+  assert.ok(!(await colors(page.locator('.severity-bar .fill i'))).includes(canvas));
   await open(page, '/console/acme/~activity?show=log');
-  assert.ok(!(await colours(page.locator('.made-part'))).includes(canvas));
+  assert.ok(!(await colors(page.locator('.made-part'))).includes(canvas));
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });

@@ -56,20 +56,20 @@ writeFileSync(join(folder, 'sbom.json'), JSON.stringify({ bomFormat: 'CycloneDX'
 writeFileSync(join(folder, 'advisory.json'), JSON.stringify({ id: 'CVE-2026-12345', modified: '2026-03-27T13:55:00Z', severity: [{ type: 'CVSS_V3', score: 'CVSS:3.1/AV:N/AC:L/PR:N/UI:N/S:U/C:H/I:H/A:H' }], affected: [{ package: { ecosystem: 'npm', name: 'left-pad' }, ranges: [{ type: 'SEMVER', events: [{ introduced: '0' }, { fixed: '1.3.1' }] }] }] }));
 writeFileSync(join(folder, 'decisions.openvex.json'), JSON.stringify({ '@context': 'https://openvex.dev/ns/v0.2.0', '@id': 'https://example.com/vex/1', author: 'acme', timestamp: '2026-03-27T13:55:00Z', version: 1, statements: [{ vulnerability: { name: 'CVE-2026-12345' }, products: [{ '@id': 'pkg:npm/left-pad@1.3.0' }], status: 'not_affected', justification: 'vulnerable_code_not_in_execute_path' }] }));
 
-let organisation, owner, shop;
+let organization, owner, shop;
 await check('a server trusts the issuers of the jobs', async () => {
   const { code, text } = await run(program, ['admin', 'bootstrap', '--org', 'acme', '--issuer', own.url, '--subject', 'alice', '--database-url', database]);
   assert.equal(code, 0, text);
-  organisation = text.match(/[0-9a-f]{40}/)[0];
+  organization = text.match(/[0-9a-f]{40}/)[0];
   const server = start(program, ['serve', '--audience', site, '--addr', address, '--metrics-addr=', '--log-format', 'json', '--database-url', database,
     ...[github, gitlab, own].flatMap(({ host }) => ['--private-issuer', host]),
     '--shared-issuer', `${github.url}=repo:[^/:]+/`, '--shared-issuer', `${gitlab.url}=project_path:[^/:]+/`]);
   await until(() => server.said.includes('"msg":"serving"'), server);
   owner = own.mint('alice', site);
-  const made = await fetch(`${site}/iam/v2/groups/${organisation}`, { method: 'POST', headers: { Authorization: 'Bearer ' + owner }, body: '{"name": "shop"}' });
+  const made = await fetch(`${site}/iam/v2/groups/${organization}`, { method: 'POST', headers: { Authorization: 'Bearer ' + owner }, body: '{"name": "shop"}' });
   assert.equal(made.status, 200, await made.clone().text());
   shop = (await made.json()).uid;
-  const fed = await bash('atrium import osv --group "$ORGANISATION" advisory.json', { ORGANISATION: organisation, ATRIUM_URL: site, ATRIUM_TOKEN: owner });
+  const fed = await bash('atrium import osv --group "$ORGANIZATION" advisory.json', { ORGANIZATION: organization, ATRIUM_URL: site, ATRIUM_TOKEN: owner });
   assert.equal(fed.code, 0, fed.text);
 });
 
@@ -210,7 +210,7 @@ await check('the pipeline hands in its SBOM, reads the findings, and hands in a 
 });
 
 await check('the pipeline reaches nothing beside its group', async () => {
-  const refused = await fetch(`${site}/import/sbom?group=${organisation}`, { method: 'POST', headers: { Authorization: 'Bearer ' + pipeline }, body: '{}' });
+  const refused = await fetch(`${site}/import/sbom?group=${organization}`, { method: 'POST', headers: { Authorization: 'Bearer ' + pipeline }, body: '{}' });
   assert.equal(refused.status, 403);
   assert.match(await refused.text(), /sboms\.import/);
 });

@@ -43,16 +43,16 @@ await check('its configuration has the user, the command and the health check', 
   assert.equal(config.WorkingDir, '/var/lib/atrium');
   assert.equal(config.Labels['org.opencontainers.image.version'], version);
   const names = Object.fromEntries([...readFileSync(join(import.meta.dirname, '../../project.env'), 'utf8').matchAll(/^(\w+)="?(.*?)"?$/gm)].map(([, name, value]) => [name, value]));
-  const wanted = { title: names.TITLE, description: names.DESCRIPTION, licenses: names.LICENCE, vendor: names.MAINTAINER };
+  const wanted = { title: names.TITLE, description: names.DESCRIPTION, licenses: names.LICENSE, vendor: names.MAINTAINER };
   for (const [name, value] of Object.entries(wanted)) assert.equal(config.Labels[`org.opencontainers.image.${name}`], value);
   assert.match(config.Labels['org.opencontainers.image.source'], /^https:\/\/github\.com\//);
   assert.match(config.Labels['org.opencontainers.image.revision'], /^[0-9a-f]{40}$/);
   assert.match(config.Labels['org.opencontainers.image.created'], /^\d{4}-\d\d-\d\dT/);
 });
 
-await check('it contains only the program, certificates, licences and a home folder', async () => {
+await check('it contains only the program, certificates, licenses and a home folder', async () => {
   const files = (await must('find', root, '-type', 'f', '-printf', '%P\n')).trim().split('\n').sort();
-  assert.deepEqual(files, ['etc/group', 'etc/passwd', 'etc/ssl/certs/ca-certificates.crt', 'usr/bin/atrium', 'usr/share/doc/atrium/licences.txt']);
+  assert.deepEqual(files, ['etc/group', 'etc/passwd', 'etc/ssl/certs/ca-certificates.crt', 'usr/bin/atrium', 'usr/share/doc/atrium/licenses.txt']);
   const writable = (await must('find', root, '-perm', '/o+w', '-printf', '%P\n')).trim();
   assert.equal(writable, 'tmp');
   assert.ok((await must('grep', '-c', 'BEGIN CERTIFICATE', join(root, 'etc/ssl/certs/ca-certificates.crt'))) > 100);

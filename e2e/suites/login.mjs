@@ -49,14 +49,14 @@ await new Promise((listening) => site2.listen(0, '127.0.0.1', listening));
 opaque.host = `127.0.0.1:${site2.address().port}`;
 opaque.issuer = `http://${opaque.host}`;
 
-let url, organisation;
+let url, organization;
 await check('the server says how people sign in', async () => {
   const made = await run(program, ['admin', 'bootstrap', '--org', 'acme', '--issuer', issuer, '--subject', 'alice', '--database-url', database]);
   assert.equal(made.code, 0, made.text);
-  organisation = made.text.match(/[0-9a-f]{40}/)[0];
+  organization = made.text.match(/[0-9a-f]{40}/)[0];
   mkdirSync(join(module, '..'), { recursive: true });
   writeFileSync(module, block);
-  const provider = start(process.execPath, [module], { ISSUER: issuer, ORGANISATION: organisation });
+  const provider = start(process.execPath, [module], { ISSUER: issuer, ORGANIZATION: organization });
   await until(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), provider);
   const server = start(program, ['serve', '--audience', audience, '--audience', 'program', '--private-issuer', host, '--private-issuer', opaque.host, '--trust-issuer', opaque.issuer,
     '--console-issuer', issuer, '--console-client-id', 'console', '--login-client-id', 'program',
@@ -102,7 +102,7 @@ await check('commands need neither a URL nor a token', async () => {
   const who = await atrium('whoami');
   assert.equal(who.code, 0, who.text);
   assert.match(who.out, /subject +alice\n/);
-  assert.match(who.out, new RegExp(`role +owner on acme \\(${organisation}\\)`));
+  assert.match(who.out, new RegExp(`role +owner on acme \\(${organization}\\)`));
   const asked = await atrium('query', '{ groups(first: 1) { nodes { name } } }');
   assert.equal(asked.code, 0, asked.text);
   assert.match(asked.out, /"acme"/);

@@ -141,9 +141,9 @@ const specials = {
   atrium_sources_stale: 'atrium_sources_stale + 1',
   // A server that is ready has no migration left.
   atrium_migrations_pending: 'atrium_migrations_pending + 1',
-  // Nothing is wrong with the log, and no limit refuses a caller of an organisation. Go tests cause both.
+  // Nothing is wrong with the log, and no limit refuses a caller of an organization. Go tests cause both.
   atrium_log_lines_lost_total: 'atrium_log_lines_lost_total + 1',
-  atrium_organisation_refusals_total: 'atrium_organisation_refusals_total + 1',
+  atrium_organization_refusals_total: 'atrium_organization_refusals_total + 1',
 };
 for (const name of new Set([...declared, ...families])) {
   await check(`${name} is above zero`, async () => { await waitUntilAbove(specials[name] ?? `max_over_time(${name}[1m])`); }, 40);

@@ -7,7 +7,7 @@ import { check, finish, run } from '../lib.mjs';
 
 const root = join(import.meta.dirname, '../..');
 
-await check('an overload is refused with advice, and a flood by one organisation takes nothing from another', async () => {
+await check('an overload is refused with advice, and a flood by one organization takes nothing from another', async () => {
   const { code, text } = await run(join(root, 'e2e/bin/overload'), ['-program', process.env.ATRIUM_TEST_PROGRAM, '-seconds', '1.5'], { ATRIUM_TEST_POSTGRES: '' }, root);
   assert.equal(code, 0, text.slice(-900)); // The faults are at the end.
 }, 120);

@@ -160,7 +160,7 @@ await check('the program accepts the settings of the package', () =>
 // A page that was built from several packages names them all; these are known to be in one.
 const inPages = ['react', 'graphiql', 'monaco-editor', 'urql', 'marked', 'swagger-ui-dist', 'dompurify'];
 const modules = [...(await accepts(run('go', ['version', '-m', program]))).matchAll(/\tdep\t(\S+)\t(\S+)/g)].map(([, name, version]) => `${name} ${version}`);
-await check('the SBOM has each module and each package of the pages, with licences and hashes', async () => {
+await check('the SBOM has each module and each package of the pages, with licenses and hashes', async () => {
   const path = join(temporaryFolder(), 'atrium.cdx.json');
   await accepts(run(join(root, 'scripts/contents'), [program, 'v1.2.3', path]));
   const { specVersion, serialNumber, metadata, components, dependencies } = JSON.parse(readFileSync(path, 'utf8'));
@@ -171,15 +171,15 @@ await check('the SBOM has each module and each package of the pages, with licenc
   for (const name of modules) assert.ok(listed.has(name), `${name} is missing`);
   const pages = components.filter(({ purl }) => purl.startsWith('pkg:npm/'));
   for (const name of inPages) assert.ok(pages.some((page) => page.name === name), `${name} is missing`);
-  for (const page of pages) assert.ok(page.licenses.length > 0 && page.hashes?.length > 0, `${page.name} has no licence or no hash`);
+  for (const page of pages) assert.ok(page.licenses.length > 0 && page.hashes?.length > 0, `${page.name} has no license or no hash`);
   const unlicensed = components.filter(({ licenses }) => !licenses?.length);
-  assert.ok(unlicensed.length <= 3, `no licence: ${unlicensed.map(({ name }) => name)}`); // The tool does not recognise all texts.
+  assert.ok(unlicensed.length <= 3, `no license: ${unlicensed.map(({ name }) => name)}`); // The tool does not recognize all texts.
   const depended = dependencies.find(({ ref }) => ref === metadata.component['bom-ref']).dependsOn;
   for (const page of pages) assert.ok(depended.includes(page['bom-ref']), `nothing depends on ${page.name}`);
   return `${components.length} components`;
 }, 240);
-await check('the program prints the licence of each module and of each package of the pages', async () => {
-  const text = await accepts(run(program, ['licences']));
+await check('the program prints the license of each module and of each package of the pages', async () => {
+  const text = await accepts(run(program, ['licenses']));
   for (const name of modules) assert.ok(text.includes(`${name}, Source: `), `${name} is missing`);
   for (const name of inPages) assert.match(text, new RegExp(`, ${name} \\d[\\w.-]+ \\(`), `${name} is missing`);
   return `${(text.length / 1000).toFixed()} KB`;

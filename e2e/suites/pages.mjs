@@ -1,4 +1,4 @@
-// This suite opens every page in light, dark and forced colours, wide and on a phone. axe finds nothing, and no page is too wide. With
+// This suite opens every page in light, dark and forced colors, wide and on a phone. axe finds nothing, and no page is too wide. With
 // ATRIUM_TEST_MATRIX it opens them in all themes at all widths.
 
 import assert from 'node:assert/strict';

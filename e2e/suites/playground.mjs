@@ -106,11 +106,11 @@ await check('every button of the toolbar of GraphiQL works', () => open(linked('
   assert.deepEqual([...pressed].sort(), Object.keys(does).sort());
 }), 60);
 
-await check('in forced colours, the button that runs the query shows, and the shown pane stands out', () => open(linked('/playground', 'query Forced{__typename}'), async (page) => {
-  const colours = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
+await check('in forced colors, the button that runs the query shows, and the shown pane stands out', () => open(linked('/playground', 'query Forced{__typename}'), async (page) => {
+  const colors = (target) => target.evaluateAll((all) => all.map((one) => getComputedStyle(one).backgroundColor));
   await page.waitForSelector('.monaco-editor');
-  assert.notEqual((await colours(page.locator('.graphiql-execute-button')))[0], (await colours(page.locator('body')))[0]);
-  const [shown, hidden] = await colours(page.locator('.panes button'));
+  assert.notEqual((await colors(page.locator('.graphiql-execute-button')))[0], (await colors(page.locator('body')))[0]);
+  const [shown, hidden] = await colors(page.locator('.panes button'));
   assert.notEqual(shown, hidden);
 }, { forcedColors: 'active', viewport: { width: 390, height: 844 } }), 30);
 
@@ -122,13 +122,13 @@ await check('the key of Prettify works like the button', () => open(linked('/pla
 }), 30);
 
 await check('Prettify formats the variables and keeps their comments', () => {
-  const given = '{"name":"acme", // the organisation\n"sizes":[1,{"deep":null}]}';
+  const given = '{"name":"acme", // the organization\n"sizes":[1,{"deep":null}]}';
   return open(`${linked('/playground', 'query Keyed($name: String){ping}')}&variables=${encodeURIComponent(given)}`, async (page) => {
     await page.waitForSelector('.monaco-editor');
     const variables = async () => (await page.locator('.graphiql-editor-tool .graphiql-editor').first().innerText()).replaceAll('\u00a0', ' ');
-    await waitFor(page, async () => (await variables()).includes('organisation'), 'the variables are not there');
+    await waitFor(page, async () => (await variables()).includes('organization'), 'the variables are not there');
     await page.getByRole('button', { name: /^Prettify/ }).click();
-    const formatted = /\{\s*\n  "name": "acme", \/\/ the organisation\s*\n  "sizes": \[\s*\n    1,\s*\n    \{\s*\n      "deep": null/;
+    const formatted = /\{\s*\n  "name": "acme", \/\/ the organization\s*\n  "sizes": \[\s*\n    1,\s*\n    \{\s*\n      "deep": null/;
     await waitFor(page, async () => formatted.test(await variables()), 'the variables are not prettified');
   });
 }, 30);

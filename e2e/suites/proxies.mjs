@@ -38,7 +38,7 @@ const listen = (server) => new Promise((done) => server.listen(0, '127.0.0.1', (
 
 const database = process.env.ATRIUM_TEST_POSTGRES;
 const backends = [`127.0.0.1:${await freePort()}`, `127.0.0.1:${await freePort()}`], servers = [];
-let headers, organisation;
+let headers, organization;
 /** Starts one of the two servers. */
 async function serve(i) {
   servers[i] = start(program, ['serve', '--dev', '--addr', backends[i], '--metrics-addr=', '--log-format', 'json', '--drain-delay', '3s', '--trusted-proxy', '127.0.0.1/32', '--database-url', database]);
@@ -50,7 +50,7 @@ await check('two servers start behind the proxies', async () => {
   assert.equal(code, 0, text);
   headers = { Authorization: `Bearer ${out.trim()}` };
   const groups = await (await fetch(`http://${backends[0]}/iam/v2/groups?name=acme`, { headers })).json();
-  organisation = groups.groups[0].uid;
+  organization = groups.groups[0].uid;
 }, 60);
 
 /** Adapts a configuration of the page to this machine. */
@@ -122,7 +122,7 @@ function load(site, round) {
       await new Promise((go) => setImmediate(go)); // A call that fails at once must not keep others from being answered.
       sent++;
       const fault = number < 2 ? await call(number) : i % 3 ? await ask('GET', '/registry/v2/repos?page_size=5')
-        : await ask('POST', `/iam/v2/groups/${organisation}`, JSON.stringify({ name: `restart-${round}-${number}-${i}` }));
+        : await ask('POST', `/iam/v2/groups/${organization}`, JSON.stringify({ name: `restart-${round}-${number}-${i}` }));
       if (fault) failed.push(fault);
     }
   }
@@ -239,7 +239,7 @@ await check('a server has a proxy to the internet', async () => {
   outward.atrium = (...args) => run(program, [...args, '--database-url', outward.database], variables);
   const { code, text } = await outward.atrium('admin', 'bootstrap', '--org', 'acme', '--issuer', issuer, '--subject', 'alice');
   assert.equal(code, 0, text);
-  outward.organisation = text.match(/[0-9a-f]{40}/)[0];
+  outward.organization = text.match(/[0-9a-f]{40}/)[0];
   // The name of the issuer is known only to the proxy.
   const child = start(program, ['serve', '--audience', audience, '--private-issuer', 'issuer.test:443', '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', outward.database], variables);
   outward.site = (await until(() => child.said.match(/"msg":"serving","url":"([^"]+)"/), child))[1];
@@ -255,13 +255,13 @@ await check('a delivery goes through the proxy, to the address that was checked'
     const response = await fetch(outward.site + path, { method: 'POST', headers: { Authorization: `Bearer ${outward.token}`, 'Content-Type': 'application/json' }, body: JSON.stringify(body) });
     assert.equal(response.status, 200, await response.clone().text());
   };
-  await send(`/events/v2/subscriptions/${outward.organisation}`, { sink: `https://${sink}/hook` });
-  await send(`/iam/v2/groups/${outward.organisation}`, { name: 'team' });
+  await send(`/events/v2/subscriptions/${outward.organization}`, { sink: `https://${sink}/hook` });
+  await send(`/iam/v2/groups/${outward.organization}`, { name: 'team' });
   await until(() => deliveries.includes(`POST ${sink}/hook`));
   assert.ok(asked.includes(`${sink}:443`), String(asked));
 }, 60);
 await check('a registry is read through the proxy', async () => {
-  const { code, text } = await outward.atrium('admin', 'import', 'oci', '--group', outward.organisation, 'registry.test/team/app');
+  const { code, text } = await outward.atrium('admin', 'import', 'oci', '--group', outward.organization, 'registry.test/team/app');
   assert.equal(code, 0, text);
   assert.ok(asked.includes('registry.test:443'), String(asked));
 }, 60);

@@ -174,12 +174,12 @@ async function suite(way, base, look) {
   await check(`${way}: every error has its form`, async () => {
     const repos = '/registry/v2/repos';
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?page_size=-1`, { bad: true });
-    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?order_by=colour`, { bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?order_by=color`, { bad: true });
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?page_token=forged`);
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}?nmae=a`);
     await refused(400, 'INVALID_ARGUMENT', 'GET', `${repos}/nothing`, { bad: true });
     await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: {}, bad: true });
-    await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: { name: 'c', colour: 'red' }, bad: true });
+    await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: { name: 'c', color: 'red' }, bad: true });
     await refused(400, 'INVALID_ARGUMENT', 'POST', addressOf(repos, group), { body: { name: 'c', catalogTier: 'GOLD' }, bad: true });
     await refused(400, 'FAILED_PRECONDITION', 'DELETE', addressOf('/iam/v2/groups', group));
     await refused(400, 'FAILED_PRECONDITION', 'DELETE', addressOf('/iam/v2/identities', identity));

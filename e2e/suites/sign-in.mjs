@@ -19,19 +19,19 @@ const database = `sqlite:${join(temporaryFolder(), 'atrium.db')}`;
 const module = join(import.meta.dirname, `../bin/provider-${process.pid}.mjs`);
 process.on('exit', () => rmSync(module, { force: true }));
 
-let organisation, site;
+let organization, site;
 await check('the command of the page creates the owner', async () => {
   const command = ours(block('sh sign-in')).trim().split(' ');
   assert.equal(command.shift(), 'atrium');
   const { code, text } = await run(program, [...command, '--database-url', database]);
   assert.equal(code, 0, text);
-  organisation = text.match(/[0-9a-f]{40}/)[0];
+  organization = text.match(/[0-9a-f]{40}/)[0];
 });
 
 await check('the provider of the page and the server start', async () => {
   mkdirSync(join(module, '..'), { recursive: true });
   writeFileSync(module, block('js provider'));
-  const provider = start(process.execPath, [module], { ISSUER: issuer, ORGANISATION: organisation });
+  const provider = start(process.execPath, [module], { ISSUER: issuer, ORGANIZATION: organization });
   await until(() => fetch(`${issuer}/.well-known/openid-configuration`).then((r) => r.ok, () => false), provider);
   const server = start(program, ['serve', '--audience', audience, '--private-issuer', host, '--addr', '127.0.0.1:0', '--metrics-addr=', '--log-format', 'json', '--database-url', database]);
   site = (await until(() => server.said.match(/"msg":"serving","url":"([^"]+)"/), server))[1];
@@ -84,31 +84,31 @@ const alice = await signIn('alice').catch((problem) => problem), bob = await sig
 await check('alice signs in and is the owner', async () => {
   assert.equal(typeof alice, 'string', alice.message);
   const { groups } = await data(alice, '{ groups(first: 1) { nodes { uid viewerCan(capabilities: [IDENTITY_PROVIDERS_CREATE]) } } }');
-  assert.equal(groups.nodes[0].uid, organisation);
+  assert.equal(groups.nodes[0].uid, organization);
 });
 const readsRepos = () => ask(bob, '{ repos(first: 1) { totalCount } }');
 await check('bob signs in, and Atrium does not know him', async () => {
   assert.equal(typeof bob, 'string', bob.message);
   const { data: found, errors } = await readsRepos();
   assert.ok(errors?.length > 0 || found.repos.totalCount === 0, JSON.stringify(found));
-  const { errors: [refused] } = await ask(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organisation, name: 'of-bob' } });
+  const { errors: [refused] } = await ask(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organization, name: 'of-bob' } });
   assert.match(refused.extensions.code, /PERMISSION_DENIED|UNAUTHENTICATED|NOT_FOUND/);
 });
 await check('alice admits people with the operations of the page, after the provider was verified', async () => {
   const text = ours(block('graphql sign-in'));
   const { roles } = await data(alice, '{ roles(first: 100) { nodes { uid name } } }');
   const role = (name) => roles.nodes.find((node) => node.name === name)?.uid ?? assert.fail(JSON.stringify(roles));
-  const { createIdentityProvider: { identityProvider: { uid: provider } } } = await data(alice, text, { organisation, viewer: role('viewer') }, 'LetIn');
+  const { createIdentityProvider: { identityProvider: { uid: provider } } } = await data(alice, text, { organization, viewer: role('viewer') }, 'LetIn');
   await data(alice, text, { provider, editor: role('editor') }, 'Map');
   const { verifyIdentityProvider: { identityProvider } } = await data(alice, text, { provider }, 'Prove');
   assert.equal(identityProvider.issuerVerified, true);
 });
 await check('bob signs in, and is an editor because he is a developer', async () => {
-  await data(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organisation, name: 'of-bob' } });
+  await data(bob, 'mutation M($i: CreateRepoInput!) { createRepo(input: $i) { repo { uid } } }', { i: { parent: organization, name: 'of-bob' } });
   const { repos } = (await readsRepos()).data;
   assert.equal(repos.totalCount, 1);
-  const { errors: [refused] } = await ask(bob, 'mutation D($i: DeleteGroupInput!) { deleteGroup(input: $i) { __typename } }', { i: { uid: organisation } });
-  assert.ok(refused, 'bob may delete the organisation');
+  const { errors: [refused] } = await ask(bob, 'mutation D($i: DeleteGroupInput!) { deleteGroup(input: $i) { __typename } }', { i: { uid: organization } });
+  assert.ok(refused, 'bob may delete the organization');
 });
 await check('a token of another issuer with the same name is rejected', async () => {
   const [header, payload, signature] = bob.split('.');

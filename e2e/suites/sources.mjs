@@ -74,7 +74,7 @@ const atrium = async (...args) => {
   return out;
 };
 
-let server, token, organisation;
+let server, token, organization;
 const serve = async () => {
   server = start(program, ['serve', '--dev', '--addr', address, '--metrics-addr', metrics, '--log-format', 'json', '--database-url', database, '--private-source', mirror.host,
     '--feeds', `osv=Go@${mirror.url}/osv/`, '--feeds', `kev@${mirror.url}/kev.json`, '--feeds', `epss@${mirror.url}/epss.csv.gz`], {}, folder);
@@ -108,7 +108,7 @@ let all;
 await check('advisories, known exploited vulnerabilities and EPSS are there without a command', async () => {
   await serve();
   token = (await atrium('token')).trim();
-  organisation = (await ask('{ groups(first: 1) { nodes { uid } } }')).groups.nodes[0].uid;
+  organization = (await ask('{ groups(first: 1) { nodes { uid } } }')).groups.nodes[0].uid;
   all = await until(async () => { const found = await feeds(); return Object.values(found).every(({ state }) => state === 'SUCCEEDED') && found; }, server);
   assert.deepEqual(Object.keys(all).sort(), ['epss', 'kev', 'osv']);
   assert.equal(all.osv.lastRun.records.find(({ kind }) => kind === 'advisories').added, 40);
@@ -142,9 +142,9 @@ await check('one file that changed at the source is all that the next run reads'
 });
 
 const made = {};
-/** Creates a source of the organisation, and returns it after its first run. */
+/** Creates a source of the organization, and returns it after its first run. */
 async function make(name, url, more = {}) {
-  const { createSource } = await ask('mutation ($input: CreateSourceInput!) { createSource(input: $input) { source { uid } } }', { input: { parent: organisation, name, type: 'OSV', url, ...more } });
+  const { createSource } = await ask('mutation ($input: CreateSourceInput!) { createSource(input: $input) { source { uid } } }', { input: { parent: organization, name, type: 'OSV', url, ...more } });
   made[name] = createSource.source.uid;
   return ended(createSource.source.uid, 1);
 }
@@ -175,7 +175,7 @@ await check('a source with bad TLS leaves a clear state', async () => {
 });
 await check('a source that hangs does not hold up the others, and its run can be cancelled', async () => {
   mirror.handlers['/hang.zip'] = () => {};
-  const { createSource } = await ask('mutation ($input: CreateSourceInput!) { createSource(input: $input) { source { uid } } }', { input: { parent: organisation, name: 'hangs', type: 'OSV', url: mirror.url + '/hang.zip' } });
+  const { createSource } = await ask('mutation ($input: CreateSourceInput!) { createSource(input: $input) { source { uid } } }', { input: { parent: organization, name: 'hangs', type: 'OSV', url: mirror.url + '/hang.zip' } });
   await until(() => mirror.asked.includes('/hang.zip'), server);
   [all.kev] = await runFeed(all.kev);
   const { cancelSource } = await ask('mutation ($uid: UID!) { cancelSource(input: { uid: $uid }) { source { state } } }', { uid: createSource.source.uid });

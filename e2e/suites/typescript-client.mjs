@@ -20,7 +20,7 @@ await check('the package is built and its own tests pass', async () => {
   const text = await succeeds(process.execPath, ['--test', ...readdirSync(join(source, 'test')).filter((name) => name.endsWith('.test.mjs')).map((name) => `test/${name}`)], source);
   return `${text.match(/^. pass (\d+)$/m)?.[1]} tests`;
 }, 150);
-await check('it is installed in an empty project, and has types, the schema and the licence', async () => {
+await check('it is installed in an empty project, and has types, the schema and the license', async () => {
   const [archive] = readdirSync(project).filter((name) => name.endsWith('.tgz'));
   temporary('package.json', '{"private": true, "type": "module"}');
   await succeeds('npm', ['install', '--silent', '--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund', `./${archive}`]);

@@ -57,8 +57,8 @@ for await (const event of atrium.events({ kinds: ['IAM_GROUP_UPDATED'] }, { onCo
 }
 
 // The types must reject these lines: the compiler fails if one of them is no error.
-// @ts-expect-error a repo has no colour
-void (async () => { for await (const repo of atrium.list('/registry/v2/repos')) void repo.colour; });
+// @ts-expect-error a repo has no color
+void (async () => { for await (const repo of atrium.list('/registry/v2/repos')) void repo.color; });
 // @ts-expect-error one repo is no list
 void (() => atrium.list('/registry/v2/repos/{uid}'));
 // @ts-expect-error a new repo has a name

@@ -77,30 +77,30 @@ func UnmarshalCapability(v any) (core.Capability, error) {
 	return capability, nil
 }
 
-// AppendOrgKind appends an organisation kind as JSON.
+// AppendOrgKind appends an organization kind as JSON.
 func AppendOrgKind(b []byte, v iam.OrgKind, _ bool) []byte { return appendEnum(b, "ORG_KIND_", v) }
 
-// MarshalOrgKind returns the marshaler of an organisation kind.
+// MarshalOrgKind returns the marshaler of an organization kind.
 func MarshalOrgKind(v iam.OrgKind) graphql.Marshaler {
 	return marshal(AppendOrgKind(nil, v, true))
 }
 
-// UnmarshalOrgKind reads an organisation kind.
+// UnmarshalOrgKind reads an organization kind.
 func UnmarshalOrgKind(v any) (iam.OrgKind, error) {
 	return value[iam.OrgKind]("ORG_KIND_", v)
 }
 
-// AppendOrgStatus appends an organisation status as JSON.
+// AppendOrgStatus appends an organization status as JSON.
 func AppendOrgStatus(b []byte, v iam.OrgStatus, _ bool) []byte {
 	return appendEnum(b, "ORG_STATUS_", v)
 }
 
-// MarshalOrgStatus returns the marshaler of an organisation status.
+// MarshalOrgStatus returns the marshaler of an organization status.
 func MarshalOrgStatus(v iam.OrgStatus) graphql.Marshaler {
 	return marshal(AppendOrgStatus(nil, v, true))
 }
 
-// UnmarshalOrgStatus reads an organisation status.
+// UnmarshalOrgStatus reads an organization status.
 func UnmarshalOrgStatus(v any) (iam.OrgStatus, error) {
 	return value[iam.OrgStatus]("ORG_STATUS_", v)
 }

@@ -20,7 +20,7 @@
 //	middleware.go   the Authorization header
 //	presumed.go     answers for the caller of an earlier request with the same token
 //	throttle.go     a limit for requests with invalid tokens
-//	organisation.go which organisations an issuer lists in its file
+//	organization.go which organizations an issuer lists in its file
 //
 // Nothing in a token is trusted before its signature is verified. No URL or key
 // inside a token is ever used: keys come only from issuers that an identity or a

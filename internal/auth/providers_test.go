@@ -60,7 +60,7 @@ func providerCases() map[string]providerCase {
 		"Auth0, whose issuer ends with a slash": {"/", "/.well-known/jwks.json", full, jwtHeader, auth0, ""},
 		"Auth0, profile of RFC 9068":            {"/", "/.well-known/jwks.json", full, `{"typ":"at+jwt","alg":"RS256","kid":"k1"}`, mergeClaims(auth0, map[string]any{"client_id": "my_client_id", "jti": "73W"}), ""},
 		"Okta, an authorization server":         {"/oauth2/default", "/oauth2/default/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, okta, ""},
-		"Okta, the server of the organisation":  {"", "/oauth2/v1/keys", full, `{"kid":"k1","typ":"application/okta-internal-at+jwt","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": "https://acme.okta.com"}), "such as those that an issuer makes for itself, are not for signing in; ask the issuer"},
+		"Okta, the server of the organization":  {"", "/oauth2/v1/keys", full, `{"kid":"k1","typ":"application/okta-internal-at+jwt","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": "https://acme.okta.com"}), "such as those that an issuer makes for itself, are not for signing in; ask the issuer"},
 		"Okta, the same without a type":         {"", "/oauth2/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": "https://acme.okta.com"}), "the token's aud does not name this service"},
 		"Okta, an ID token":                     {"", "/oauth2/v1/keys", full, `{"kid":"k1","alg":"RS256"}`, mergeClaims(okta, map[string]any{"aud": appID, "cid": nil, "scp": nil, "jti": "ID.radCQMOQUmyv", "amr": []string{"pwd"}, "idp": "00o1gg", "preferred_username": "ada@example.com", "at_hash": "fPlsvVszI29LU2UhDyJ9vg", "sub": "00u1gib5imj6MTJ0P0g4"}), ""},
 		"Google, an ID token":                   {"", "/oauth2/v3/certs", full, jwtHeader, google, ""},

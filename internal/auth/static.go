@@ -31,7 +31,7 @@ func (v *Verifier) findStaticIdentities(ctx context.Context, t *token, c iam.Cla
 	return verified, nil
 }
 
-// staticKeys caches the static keys that have verified tokens, to recognise further tokens of
+// staticKeys caches the static keys that have verified tokens, to recognize further tokens of
 // the same claimants. The database still decides whether these keys are valid.
 type staticKeys = *lru.Shared[staticKey, crypto.PublicKey]
 

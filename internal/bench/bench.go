@@ -19,7 +19,7 @@ import (
 
 // Options are the settings of a measurement.
 type Options struct {
-	Sizes                     // of the organisation
+	Sizes                     // of the organization
 	Connections int           // that send requests at the same time
 	Duration    time.Duration // of each workload
 	Sockets     int           // that receive the same events

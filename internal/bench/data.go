@@ -31,9 +31,9 @@ func (w Workload) Body(d *Data) string {
 	case strings.Contains(query, "$repo"):
 		return fmt.Sprintf(`{"query":%q,"variables":{"repo":%q}}`, query, d.Repo)
 	case strings.Contains(query, "$after"):
-		return fmt.Sprintf(`{"query":%q,"variables":{"org":%q,"after":%q}}`, query, d.Organisation, d.After)
+		return fmt.Sprintf(`{"query":%q,"variables":{"org":%q,"after":%q}}`, query, d.Organization, d.After)
 	default:
-		return fmt.Sprintf(`{"query":%q,"variables":{"org":%q}}`, query, d.Organisation)
+		return fmt.Sprintf(`{"query":%q,"variables":{"org":%q}}`, query, d.Organization)
 	}
 }
 
@@ -58,9 +58,9 @@ func Workloads() []Workload {
 	}
 }
 
-// Data is an organisation for the workloads.
+// Data is an organization for the workloads.
 type Data struct {
-	Organisation, Repo core.UID
+	Organization, Repo core.UID
 	After              string // the cursor of the repo in the middle of the list by name
 	Imports            []Import
 }
@@ -73,19 +73,19 @@ type Import struct {
 	Size int64 // by which the database has grown, in bytes
 }
 
-// Owner is the subject of the owner of the organisation, at the development issuer.
+// Owner is the subject of the owner of the organization, at the development issuer.
 const Owner = "owner"
 
-// Sizes are the numbers that an operator chooses. The contents of the organisation are the same for the same numbers.
+// Sizes are the numbers that an operator chooses. The contents of the organization are the same for the same numbers.
 type Sizes struct {
-	Repos  int // of which the first thousand lie in the organisation itself, and the others in its groups
+	Repos  int // of which the first thousand lie in the organization itself, and the others in its groups
 	Tags   int // of each repo
 	People int // identities that may read everything, and edit one of the groups
 }
 
-// The size of the organisation, beside what Sizes has. The image of the first tag of each repo holds some packages.
+// The size of the organization, beside what Sizes has. The image of the first tag of each repo holds some packages.
 const (
-	reposOfOrganisation = 1000
+	reposOfOrganization = 1000
 	groups              = 12
 	advisories          = 50
 	packagesPerImage    = 12
@@ -94,7 +94,7 @@ const (
 	importBatch         = 1000
 )
 
-// Fill creates the organisation in a database that has no organisation.
+// Fill creates the organization in a database that has no organization.
 // size returns the size of the database in bytes.
 func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(context.Context) (int64, error)) (*Data, error) {
 	ctx = core.WithActor(ctx, core.NewOperator("bench"))
@@ -108,7 +108,7 @@ func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(cont
 	if err != nil {
 		return nil, err
 	}
-	f := &filler{ctx: ctx, p: p, size: size, data: &Data{Organisation: made.Group.UID}}
+	f := &filler{ctx: ctx, p: p, size: size, data: &Data{Organization: made.Group.UID}}
 	f.people(sizes.People)
 	repos := f.registry(sizes)
 	f.advisories()
@@ -116,7 +116,7 @@ func Fill(ctx context.Context, p *platform.Platform, sizes Sizes, size func(cont
 	return f.data, f.err
 }
 
-// A filler creates the organisation. After an error it does nothing more.
+// A filler creates the organization. After an error it does nothing more.
 type filler struct {
 	ctx  context.Context //nolint:containedctx // it lives for one call of Fill
 	p    *platform.Platform
@@ -149,11 +149,11 @@ func (f *filler) measureSize() (size int64) {
 func (f *filler) registry(n Sizes) []*registry.ImportedRepo {
 	repos := make([]*registry.ImportedRepo, n.Repos)
 	for i := range repos {
-		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
+		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organization"}}
 	}
 	f.measure("repos", n.Repos, func(from, to int) error {
-		parent := f.data.Organisation
-		if from >= reposOfOrganisation {
+		parent := f.data.Organization
+		if from >= reposOfOrganization {
 			parent = f.groups[from/importBatch%len(f.groups)]
 		}
 		_, err := f.p.Registry.ImportRepos(f.ctx, parent, repos[from:to], core.ImportOptions{})
@@ -173,7 +173,7 @@ func (f *filler) registry(n Sizes) []*registry.ImportedRepo {
 	if f.err != nil {
 		return nil
 	}
-	page, err := f.p.Repos.List(f.ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: f.data.Organisation}, Skip: min(n.Repos, reposOfOrganisation) / 2, PageSize: 1})
+	page, err := f.p.Repos.List(f.ctx, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: f.data.Organization}, Skip: min(n.Repos, reposOfOrganization) / 2, PageSize: 1})
 	if f.err = err; err == nil {
 		f.data.After = page.Cursor(0)
 	}
@@ -188,7 +188,7 @@ func person(i int) string { return fmt.Sprintf("person-%d", i) }
 
 // people creates groups, and identities that may read everything and edit one of the groups.
 func (f *filler) people(n int) {
-	org := f.data.Organisation
+	org := f.data.Organization
 	for i := 0; i < groups && f.err == nil; i++ {
 		group, err := f.p.Groups.Create(f.ctx, org, fieldmask.JSONInput[*iam.Group](fmt.Appendf(nil, `{"name":"team-%d"}`, i), nil))
 		if f.err = err; err == nil {
@@ -221,7 +221,7 @@ func (f *filler) advisories() {
 		all[i] = &inventory.Advisory{AdvisoryID: fmt.Sprintf("CVE-2026-%04d", i), ArtifactName: fmt.Sprintf("repo-%d", i%3), ArtifactType: "oci"}
 	}
 	f.measure("advisories", len(all), func(from, to int) error {
-		_, err := f.p.Feeds.ImportAdvisories(f.ctx, f.data.Organisation, all[from:to])
+		_, err := f.p.Feeds.ImportAdvisories(f.ctx, f.data.Organization, all[from:to])
 		return err
 	})
 }
@@ -280,7 +280,7 @@ func (f *filler) importFlaws(d *rand.Rand, packages int) {
 		}
 	}
 	f.measure("advisories about packages", len(all), func(from, to int) error {
-		_, err := f.p.Feeds.ImportAdvisories(f.ctx, f.data.Organisation, all[from:to])
+		_, err := f.p.Feeds.ImportAdvisories(f.ctx, f.data.Organization, all[from:to])
 		return err
 	})
 }

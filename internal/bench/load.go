@@ -75,7 +75,7 @@ func (l *load) sender(w Workload) func(context.Context) error {
 		return l.grpcPage()
 	}
 	return func(ctx context.Context) error {
-		r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.server.URL+"/registry/v2/repos?uidp.children_of="+string(l.data.Organisation)+"&page_size=50", http.NoBody)
+		r, err := http.NewRequestWithContext(ctx, http.MethodGet, l.server.URL+"/registry/v2/repos?uidp.children_of="+string(l.data.Organization)+"&page_size=50", http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (l *load) grpcPage() func(context.Context) error {
 	list := connect.NewClient[registryv2.ListReposRequest, registryv2.ListReposResponse](
 		&http.Client{Transport: &http.Transport{Protocols: protocols}}, l.server.URL+registryv2connect.ReposServiceListReposProcedure, connect.WithGRPC())
 	return func(ctx context.Context) error {
-		r := connect.NewRequest(&registryv2.ListReposRequest{Uidp: &uidpv2.UIDPFilter{ChildrenOf: string(l.data.Organisation)}, PageSize: 50})
+		r := connect.NewRequest(&registryv2.ListReposRequest{Uidp: &uidpv2.UIDPFilter{ChildrenOf: string(l.data.Organization)}, PageSize: 50})
 		r.Header().Set("Authorization", "Bearer "+l.token)
 		_, err := list.CallUnary(ctx, r)
 		return err
@@ -152,14 +152,14 @@ func sendUntil(ctx context.Context, end time.Time, send func(context.Context) er
 // createRepo creates a repo with a new name.
 func (l *load) createRepo(ctx context.Context) error {
 	const mutation = `mutation($input: CreateRepoInput!) { createRepo(input: $input) { repo { uid } } }`
-	_, err := l.post(ctx, "/graphql", fmt.Sprintf(`{"query":%q,"variables":{"input":{"parent":%q,"name":"made-%d"}}}`, mutation, l.data.Organisation, l.made.Add(1)))
+	_, err := l.post(ctx, "/graphql", fmt.Sprintf(`{"query":%q,"variables":{"input":{"parent":%q,"name":"made-%d"}}}`, mutation, l.data.Organization, l.made.Add(1)))
 	return err
 }
 
 // measureDeliveries creates repos, and waits until the sink has received an event of each.
 func (l *load) measureDeliveries(ctx context.Context, t *table, sink string, r *receiver) error {
 	subscription := fmt.Sprintf(`{"sink": %q, "types": ["dev.atrium.api.platform.registry.repo.created.v1"]}`, sink)
-	if _, err := l.post(ctx, "/events/v2/subscriptions/"+string(l.data.Organisation), subscription); err != nil {
+	if _, err := l.post(ctx, "/events/v2/subscriptions/"+string(l.data.Organization), subscription); err != nil {
 		return err
 	}
 	began, others := time.Now(), l.made.Load()

@@ -54,7 +54,7 @@ var _ = newKind(kind{
 	library: library{
 		items: []item{
 			{"a", "{shelf}", fields{"name": "delta"}}, {"b", "{side}", fields{"name": "alpha", "amazon": fields{"account": "1"}}},
-			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{org}", fields{"name": "alpha", "description": "of the organisation"}},
+			{"c", "{inner}", fields{"name": "charlie"}}, {"d", "{org}", fields{"name": "alpha", "description": "of the organization"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}},
 		byDefault: "name",

@@ -33,7 +33,7 @@ func TestTheProtocolsAgreeOnEveryResourceOfARandomState(t *testing.T) {
 	})
 }
 
-// A chance creates random resources in one organisation.
+// A chance creates random resources in one organization.
 type randomState struct {
 	*env
 	*rand.Rand
@@ -107,7 +107,7 @@ func (c *randomState) randomFields(k *kind) fields {
 			}
 		}
 		if value := values[c.IntN(len(values))]; value != nil {
-			given[name] = c.varyValue(name, normalise(value))
+			given[name] = c.varyValue(name, normalize(value))
 		}
 	}
 	for name, other := range k.needs {
@@ -152,7 +152,7 @@ func (c *randomState) change(chosen resourceOfKind) {
 	}
 	p, given := c.randomProtocol(), fields{}
 	if c.IntN(2) == 0 {
-		given[change.field] = c.varyValue(change.field, normalise(change.to))
+		given[change.field] = c.varyValue(change.field, normalize(change.to))
 	}
 	asked := c.fillCall(call{rpc: "Update" + chosen.kind.name, target: chosen.uid, fields: given, mask: []string{change.field}})
 	gone := func(f *failure) bool { return f != nil && f.code == core.CodeNotFound }

@@ -60,7 +60,7 @@ var documents = map[string]func(graphQL, call) document{
 		return document{"query", "source", fields{"uid": c.target}, "{ runs " + p.selection("SourceRun") + " }", func(p graphQL, value any, _ call) answer {
 			source, _ := value.(map[string]any)
 			if runs, _ := source["runs"].([]any); len(runs) > 0 {
-				return answer{resource: fields{"runs": normalise(p.toREST("SourceRun", runs))}}
+				return answer{resource: fields{"runs": normalize(p.toREST("SourceRun", runs))}}
 			}
 			return answer{resource: fields{}}
 		}}
@@ -82,7 +82,7 @@ var documents = map[string]func(graphQL, call) document{
 			arguments["ecosystems"] = p.inputValue(p.schema.Types["ArtifactEcosystem"], asked)
 		}
 		return document{"query", "artifactCounts", arguments, p.selection("ArtifactCount"), func(p graphQL, value any, _ call) answer {
-			return answer{resource: fields{"counts": normalise(p.toREST("ArtifactCount", value))}}
+			return answer{resource: fields{"counts": normalize(p.toREST("ArtifactCount", value))}}
 		}}
 	},
 	"ListDocuments": func(p graphQL, c call) document {
@@ -123,7 +123,7 @@ var documents = map[string]func(graphQL, call) document{
 			if image == nil {
 				return answer{resource: fields{}}
 			}
-			return answer{resource: fields{"architectures": normalise(image["architectures"])}}
+			return answer{resource: fields{"architectures": normalize(image["architectures"])}}
 		}}
 	},
 	"GetSize": func(_ graphQL, c call) document {
@@ -143,15 +143,15 @@ var documents = map[string]func(graphQL, call) document{
 
 func readBatch(p graphQL, value any, _ call) answer {
 	payload, _ := value.(map[string]any)
-	return answer{resource: fields{"roleBindings": normalise(p.toREST("RoleBinding", payload["roleBindings"]))}}
+	return answer{resource: fields{"roleBindings": normalize(p.toREST("RoleBinding", payload["roleBindings"]))}}
 }
 
 func readDeletedBatch(p graphQL, value any, c call) answer {
 	payload, _ := value.(map[string]any)
-	if !matches(normalise(payload["deletedUids"]), normalise(c.fields["names"])) {
+	if !matches(normalize(payload["deletedUids"]), normalize(c.fields["names"])) {
 		return answer{brokenRule: fmt.Sprintf("deleted %v and says %v", c.fields["names"], payload["deletedUids"])}
 	}
-	return answer{resource: fields{"parent": c.target, "externalGroupRoleMappings": normalise(p.toREST("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
+	return answer{resource: fields{"parent": c.target, "externalGroupRoleMappings": normalize(p.toREST("ExternalGroupRoleMapping", payload["externalGroupRoleMappings"]))}}
 }
 
 // readItems returns a function that reads a list without pages.

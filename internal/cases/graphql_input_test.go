@@ -93,7 +93,7 @@ func (p graphQL) inputValue(definition *ast.Definition, value any) any {
 		}
 		return all
 	case []string:
-		return p.inputValue(definition, normalise(v))
+		return p.inputValue(definition, normalize(v))
 	case string:
 		switch {
 		case definition.Kind == ast.Enum:

@@ -16,7 +16,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	},
 	"CountFindings": func(p graphQL, c call) document {
 		selection := "{ facets { severities { value count } states { value count } ecosystems { value count } repos { value count } groups { value count }"
-		facets, _ := normalise(c.params["facets"]).([]any)
+		facets, _ := normalize(c.params["facets"]).([]any)
 		for _, facet := range facets {
 			selection += " " + strings.ToLower(strings.TrimPrefix(fmt.Sprint(facet), "FINDING_FACET_")) + " { value count }"
 		}
@@ -72,7 +72,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	"GetAccessAt":      showing("query", "accessAt", "{ grants: nodes { bindingUid } }", func(c call) fields { return c.params }),
 	"GetAccessChanges": showing("query", "accessChanges", "{ changes: nodes { after { groupUid roleName } } }", func(c call) fields { return c.params }),
 	"ConfirmRoleBindings": showing("mutation", "confirmRoleBindings", "{ roleBindings { uid } }", func(c call) fields {
-		seen, _ := normalise(c.fields["roleBindings"]).([]any)
+		seen, _ := normalize(c.fields["roleBindings"]).([]any)
 		for i, one := range seen {
 			if binding := one.(fields); binding["neverExpires"] == true && binding["expireTime"] == nil { // null says it there
 				seen[i] = binding.without("neverExpires").with(fields{"expireTime": nil})
@@ -106,7 +106,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	"GetTopPackages":           rankingDocument("topPackages"),
 	"GetUpgrades":              rankingDocument("upgrades"),
 	"UpdateFindings": func(p graphQL, c call) document {
-		finding, _ := normalise(c.fields["finding"]).(fields)
+		finding, _ := normalize(c.fields["finding"]).(fields)
 		input := p.input(p.inputType("updateFindings"), finding.with(c.fields.without("finding")))
 		return document{"mutation", "updateFindings", fields{"input": input}, "{ updatedCount findings " + p.selection("Finding") + " }", readObject("UpdateFindingsPayload")}
 	},
@@ -119,10 +119,10 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		return document{"mutation", "createAcceptanceRule", fields{"input": input}, p.payload("createAcceptanceRule"), readPayload}
 	},
 	"PreviewAcceptanceRule": func(p graphQL, c call) document {
-		where := p.input(p.schema.Types["AcceptanceConditionsInput"], normalise(c.fields["where"]).(fields))
+		where := p.input(p.schema.Types["AcceptanceConditionsInput"], normalize(c.fields["where"]).(fields))
 		return document{"query", "acceptanceRulePreview", fields{"within": c.fields["within"], "where": where}, "{ nodes " + p.selection("Finding") + " totalCount }", func(p graphQL, value any, _ call) answer {
 			connection, _ := value.(map[string]any)
-			return answer{resource: fields{"totalCount": fmt.Sprint(connection["totalCount"]), "findings": normalise(p.toREST("Finding", connection["nodes"]))}}
+			return answer{resource: fields{"totalCount": fmt.Sprint(connection["totalCount"]), "findings": normalize(p.toREST("Finding", connection["nodes"]))}}
 		}}
 	},
 	"GetDuePolicy": func(p graphQL, c call) document {
@@ -157,7 +157,7 @@ func rankingDocument(field string) func(graphQL, call) document {
 		node := p.typeOf(p.schema.Types[list.Type.Name()], "nodes")
 		return document{"query", field, arguments, "{ totalCount rows: nodes " + p.selection(node) + " }", func(p graphQL, value any, _ call) answer {
 			ranking, _ := value.(map[string]any)
-			return answer{resource: fields{"totalCount": ranking["totalCount"], "rows": normalise(p.toREST(node, ranking["rows"]))}}
+			return answer{resource: fields{"totalCount": ranking["totalCount"], "rows": normalize(p.toREST(node, ranking["rows"]))}}
 		}}
 	}
 }
@@ -183,7 +183,7 @@ func readWhole(member, typeName string) func(graphQL, any, call) answer {
 		if value == nil {
 			return answer{resource: fields{}}
 		}
-		return answer{resource: fields{member: normalise(p.toREST(typeName, value))}}
+		return answer{resource: fields{member: normalize(p.toREST(typeName, value))}}
 	}
 }
 
@@ -200,7 +200,7 @@ func readShown(_ graphQL, value any, _ call) answer { return answer{resource: as
 func batchDocument(field, body, selection string) func(graphQL, call) document {
 	return func(p graphQL, c call) document {
 		var requests []any
-		list, _ := normalise(c.fields["requests"]).([]any)
+		list, _ := normalize(c.fields["requests"]).([]any)
 		for _, request := range list {
 			whole, _ := request.(fields)
 			inner, _ := whole[body].(fields)
@@ -215,7 +215,7 @@ func deletionDocument(field string) func(graphQL, call) document {
 	return func(_ graphQL, c call) document {
 		return document{"mutation", field, fields{"input": c.fields}, "{ uids: deletedUids }", func(_ graphQL, value any, _ call) answer {
 			payload, _ := value.(map[string]any)
-			return answer{resource: fields{"uids": normalise(payload["uids"])}}
+			return answer{resource: fields{"uids": normalize(payload["uids"])}}
 		}}
 	}
 }

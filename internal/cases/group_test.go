@@ -17,10 +17,10 @@ var _ = newKind(kind{
 	changes: []change{{field: "name", to: "crew", required: true}, {field: "description", to: "Some of us"}, {field: "labels", to: fields{"owner": "bob"}}}, readOnlyField: "createTime",
 
 	rows: []row{
-		{name: "an organisation", do: call{rpc: "CreateGroup", fields: fields{"name": "{group.name} alone"}},
+		{name: "an organization", do: call{rpc: "CreateGroup", fields: fields{"name": "{group.name} alone"}},
 			want: resource(fields{"name": "{group.name} alone"}.with(groupShown))},
-		{name: "an organisation of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "", "name")},
-		{name: "an organisation with a bad name", do: call{rpc: "CreateGroup", fields: fields{"name": "Acme"}}, want: invalid("name")},
+		{name: "an organization of a name that is taken", do: call{rpc: "CreateGroup", fields: fields{"name": "{org.name}"}}, want: alreadyExists("iam/Group", "", "name")},
+		{name: "an organization with a bad name", do: call{rpc: "CreateGroup", fields: fields{"name": "Acme"}}, want: invalid("name")},
 		{name: "a mask of what does not change", do: call{rpc: "UpdateGroup", target: "{full group}", fields: fields{"name": "crew"}, mask: []string{" name", "verified "}},
 			want: resource(fields{"name": "crew", "description": "All of us", "labels": fields{"owner": "ada", "env": "prod"}}.with(groupShown))},
 		{name: "delete one with a group in it", setup: []call{{rpc: "CreateGroup", target: "{group}", fields: fields{"name": "inside"}}},

@@ -31,7 +31,7 @@ func (p grpc) message(method protoreflect.MethodDescriptor, c call) (*dynamicpb.
 		}
 		asked[name] = value
 		if name == "imageRefs" {
-			asked[name] = imageRefs(normalise(value))
+			asked[name] = imageRefs(normalize(value))
 		}
 	}
 	if c.target != "" && strings.HasPrefix(c.rpc, "Update") && resource != nil {
@@ -96,7 +96,7 @@ func selectKnown(f fields, descriptor protoreflect.MessageDescriptor) (selected 
 }
 
 func selectKnownValue(value any, descriptor protoreflect.MessageDescriptor) (selected any, omits bool) {
-	switch value := normalise(value).(type) {
+	switch value := normalize(value).(type) {
 	case fields:
 		return selectKnown(value, descriptor)
 	case []any:

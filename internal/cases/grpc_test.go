@@ -227,7 +227,7 @@ func showKnownType(m protoreflect.Message) any {
 		var object map[string]any
 		text, _ := protojson.Marshal(m.Interface()) // a message that was received
 		_ = json.Unmarshal(text, &object)
-		return normalise(object)
+		return normalize(object)
 	}
 	seconds, nanos := m.Descriptor().Fields().ByName("seconds"), m.Descriptor().Fields().ByName("nanos")
 	switch m.Descriptor().FullName() {

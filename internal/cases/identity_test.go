@@ -62,7 +62,7 @@ var _ = newKind(kind{
 		items: []item{
 			{"a", "{shelf}", fields{"name": "delta", "description": "Σίσυφος"}}, {"b", "{shelf}", fields{"name": "alpha", "claimMatch": identityRule}},
 			{"c", "{inner}", fields{"name": "charlie", "staticKeys": staticKeys}}, {"d", "{side}", fields{"name": "alpha", "description": "ΣΊΣΥΦΟΣ"}},
-			{"e", "{org}", fields{"name": "echo", "description": "in the organisation"}},
+			{"e", "{org}", fields{"name": "echo", "description": "in the organization"}},
 		},
 		orders:    []order{{"name", "name"}, {"create_time", "createTime"}, {"update_time", "updateTime"}, {"uid", "uid"}, {"last_seen_time", "lastSeenTime"}, {"email", "email"}},
 		byDefault: "name",

@@ -9,12 +9,12 @@ import (
 	"github.com/vektah/gqlparser/v2/ast"
 )
 
-// A library is a separate organisation for the lists of a kind. Its contents do not
+// A library is a separate organization for the lists of a kind. Its contents do not
 // change. It has the group {shelf} with {inner} in it, and the group {side}.
 type library struct {
 	items               []item
 	otherItems          []string // The lists also contain these, given by name or UID.
-	hasNoScopes         bool     // The kind belongs to no organisation.
+	hasNoScopes         bool     // The kind belongs to no organization.
 	parent, otherParent string   // If the kind is listed by parent and not by scope, these are the parent and another possible one.
 	params              fields   // Every list has these parameters.
 

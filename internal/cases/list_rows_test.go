@@ -132,7 +132,7 @@ func (r *reader) checkForeignToken(p protocol, token string) {
 	case r.k.library.parent != "":
 		c.target = r.text(r.k.library.otherParent)
 	default:
-		c.params = c.params.with(r.fill(normalise(r.k.library.filters[0].params)).(fields))
+		c.params = c.params.with(r.fill(normalize(r.k.library.filters[0].params)).(fields))
 	}
 	r.check(r.k, c, p.do(r.token, c), invalid("page_token"))
 }

@@ -50,7 +50,7 @@ func (e *env) parties(other *env) []party {
 	all := []party{
 		{name: "no token", anonymous: true},
 		{name: "a token without identity", token: e.w.token(e.T, "a stranger"), unknown: true},
-		{name: "owner of another organisation", token: other.token, role: "owner", group: other.text("{org}")},
+		{name: "owner of another organization", token: other.token, role: "owner", group: other.text("{org}")},
 	}
 	for _, c := range []party{
 		{name: "owner", role: "owner", group: group}, {name: "editor", role: "editor", group: group}, {name: "viewer", role: "viewer", group: group},

@@ -9,10 +9,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// The attack: an organisation creates an identity provider for the issuer of others, and
+// The attack: an organization creates an identity provider for the issuer of others, and
 // tries to verify it and to write rules with patterns. The callers of that issuer must
-// neither join that organisation nor see its groups, in any protocol, until the operator
-// allows the organisation to use the issuer.
+// neither join that organization nor see its groups, in any protocol, until the operator
+// allows the organization to use the issuer.
 func TestAnUnprovenIdentityProviderEnrolsNobody(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, url string) {

@@ -140,24 +140,24 @@ func joinMembers(list any, member string, named func(string) string) string {
 
 // asFields converts a JSON object, and all objects inside it, to fields.
 func asFields(v any) fields {
-	f, _ := normalise(v).(fields)
+	f, _ := normalize(v).(fields)
 	return f
 }
 
-func normalise(v any) any {
+func normalize(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
-		return normalise(fields(v))
+		return normalize(fields(v))
 	case fields:
 		f := make(fields, len(v))
 		for name, value := range v {
-			f[name] = normalise(value)
+			f[name] = normalize(value)
 		}
 		return f
 	case []any:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = normalise(v[i])
+			all[i] = normalize(v[i])
 		}
 		return all
 	case []string:
@@ -169,7 +169,7 @@ func normalise(v any) any {
 	case []fields:
 		all := make([]any, len(v))
 		for i := range v {
-			all[i] = normalise(v[i])
+			all[i] = normalize(v[i])
 		}
 		return all
 	case int:

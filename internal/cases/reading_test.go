@@ -176,7 +176,7 @@ func (e *env) as(subject string) context.Context {
 	return core.WithActor(e.Context(), actor)
 }
 
-// newOnlooker creates a caller with capabilities on the organisation, who also sees the groups in the lobby.
+// newOnlooker creates a caller with capabilities on the organization, who also sees the groups in the lobby.
 func (e *env) newOnlooker(name, lobby string, capabilities ...core.Capability) *onlooker {
 	e.Helper()
 	subject := fmt.Sprintf("reader %d", e.w.names.Add(1))

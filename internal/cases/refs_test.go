@@ -16,7 +16,7 @@ import (
 // Rows name resources in braces. A resource is created when it is named for the first
 // time:
 //
-//	{org}         the organisation; {owner} and {owner binding} came with it
+//	{org}         the organization; {owner} and {owner binding} came with it
 //	{group}       a resource of the kind whose ref is group, with the required
 //	              fields only; likewise {repo}, {role} ...
 //	{other repo}  another one; {full repo} has all fields of a repo
@@ -28,31 +28,31 @@ import (
 type env struct {
 	*testing.T
 	w     *world
-	token string            // This is the token of the owner of the organisation.
+	token string            // This is the token of the owner of the organization.
 	made  map[string]fields // These are the answers to the creations, by name.
-	twin  *env              // This is another organisation, where the oracle runs the rows of mutations.
+	twin  *env              // This is another organization, where the oracle runs the rows of mutations.
 }
 
-// newEnv creates an organisation.
+// newEnv creates an organization.
 func (w *world) newEnv(t *testing.T) *env {
 	t.Helper()
 	name := fmt.Sprintf("org-%d", w.names.Add(1))
-	organisation, err := w.p.Groups.Bootstrap(t.Context(), name, auth.DevelopmentIssuer, "owner of "+name)
+	organization, err := w.p.Groups.Bootstrap(t.Context(), name, auth.DevelopmentIssuer, "owner of "+name)
 	if err != nil {
 		t.Fatal(err)
 	}
 	e := &env{T: t, w: w, token: w.token(t, "owner of "+name), made: map[string]fields{}}
 	for ref, c := range map[string]call{
-		"org":           {rpc: "GetGroup", target: string(organisation.Group.UID)},
-		"owner":         {rpc: "GetIdentity", target: string(organisation.Identity.UID)},
-		"owner binding": {rpc: "GetRoleBinding", target: string(organisation.Binding.UID)},
+		"org":           {rpc: "GetGroup", target: string(organization.Group.UID)},
+		"owner":         {rpc: "GetIdentity", target: string(organization.Identity.UID)},
+		"owner binding": {rpc: "GetRoleBinding", target: string(organization.Binding.UID)},
 	} {
 		e.made[ref] = e.mustCall(c).resource
 	}
 	return e
 }
 
-// forTest returns an env of the same organisation for another case.
+// forTest returns an env of the same organization for another case.
 func (e *env) forTest(t *testing.T) *env {
 	made := map[string]fields{}
 	for _, ref := range []string{"org", "owner", "owner binding"} {
@@ -75,7 +75,7 @@ func (e *env) mustCall(c call) answer {
 func (e *env) fillCall(c call) call {
 	e.Helper()
 	c.target = e.text(c.target)
-	c.fields, c.params = e.fill(normalise(c.fields)).(fields), e.fill(normalise(c.params)).(fields)
+	c.fields, c.params = e.fill(normalize(c.fields)).(fields), e.fill(normalize(c.params)).(fields)
 	return c
 }
 

@@ -12,7 +12,7 @@ var _ = newKind(kind{
 	full: fields{
 		"name": "base/static", "description": "Nothing in it", "catalogTier": "CATALOG_TIER_BASE", "bundles": []string{"one", "two"},
 		"aliases": []string{"static"}, "activeTags": []string{"latest"},
-		"sync_config": fullSync, "labels": fields{"team": "payments", "example.com/cost-centre": "42", "pci": ""},
+		"sync_config": fullSync, "labels": fields{"team": "payments", "example.com/cost-center": "42", "pci": ""},
 	},
 	requiredFields: "name",
 	shown:          fields{"uid": "<uid>", "createTime": "<time>", "updateTime": "<time>"},
@@ -60,11 +60,11 @@ var _ = newKind(kind{
 		{name: "a mask of what is no part of the sync", do: updateSync(fields{"source": "elsewhere"}, "sync_config.nope"), want: invalid("updateMask")},
 
 		{name: "one label by mask, others not", do: updateLabels(fields{"team": "risk", "pci": "no"}, "labels.team"),
-			want: expectLabels(fields{"team": "risk", "example.com/cost-centre": "42", "pci": ""})},
+			want: expectLabels(fields{"team": "risk", "example.com/cost-center": "42", "pci": ""})},
 		{name: "a label that is absent is removed", do: updateLabels(fields{}, "labels.pci"),
-			want: expectLabels(fields{"team": "payments", "example.com/cost-centre": "42"})},
-		{name: "a label with a dot in its key", do: updateLabels(fields{"example.com/cost-centre": "7"}, "labels.`example.com/cost-centre`"),
-			want: expectLabels(fields{"team": "payments", "example.com/cost-centre": "7", "pci": ""})},
+			want: expectLabels(fields{"team": "payments", "example.com/cost-center": "42"})},
+		{name: "a label with a dot in its key", do: updateLabels(fields{"example.com/cost-center": "7"}, "labels.`example.com/cost-center`"),
+			want: expectLabels(fields{"team": "payments", "example.com/cost-center": "7", "pci": ""})},
 		{name: "a new label by mask is checked", do: updateLabels(fields{"a b": "x"}, "labels.`a b`"), want: invalid("labels")},
 
 		{name: "no readme yet", do: call{rpc: "GetRepoReadme", target: "{repo}"}, want: resource(fields{"uid": "{repo}"})},

@@ -184,7 +184,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		return
 	}
 	if items, ok := want.(expectedItems); ok {
-		if want := e.fill(normalise([]fields(items))); !matches(normalise(got.items), want) {
+		if want := e.fill(normalize([]fields(items))); !matches(normalize(got.items), want) {
 			e.Errorf("%s on %s with %s:\ngot  %s\nwant %s", c.rpc, c.target, asJSON(c.params), asJSON(got.items), asJSON(want))
 		}
 		return
@@ -193,8 +193,8 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 		return
 	}
 	if part, ok := want.(having); ok {
-		want := e.fill(normalise(fields(part)))
-		if !slices.ContainsFunc(append(got.items, got.resource), func(one fields) bool { return has(normalise(one), want) }) {
+		want := e.fill(normalize(fields(part)))
+		if !slices.ContainsFunc(append(got.items, got.resource), func(one fields) bool { return has(normalize(one), want) }) {
 			e.Errorf("%s on %s with %s %s:\ngot  %s\nwant at least %s", c.rpc, c.target, asJSON(c.fields), asJSON(c.params), got.raw, asJSON(want))
 		}
 		return
@@ -210,7 +210,7 @@ func (e *env) check(k *kind, c call, got answer, want any) {
 	if x.like != "" {
 		resource = e.resource(strings.Trim(x.like, "{}")).without(k.names(k.shownOnce)...)
 	}
-	resource, _ = e.fill(normalise(resource.with(x.with).without(x.without...))).(fields)
+	resource, _ = e.fill(normalize(resource.with(x.with).without(x.without...))).(fields)
 	if was := e.made[strings.Trim(x.like, "{}")]; !matches(got.resource, resource) || x.with["updateTime"] != nil && !isChangedSince(got.resource, was) {
 		e.Errorf("%s on %s with %s %s:\ngot  %s\nwant %s", c.rpc, c.target, asJSON(c.fields), c.mask, asJSON(got.resource), asJSON(resource))
 	}

@@ -16,7 +16,7 @@ var _ = newKind(kind{
 		"prune": false, "paused": false, "failures": 0,
 	},
 	badInputs: append([]badInput{
-		{name: "a type that organisations cannot have", fields: fields{"type": "SOURCE_TYPE_KEV"}, violations: "type", typeErrors: typeErrorInCreate},
+		{name: "a type that organizations cannot have", fields: fields{"type": "SOURCE_TYPE_KEV"}, violations: "type", typeErrors: typeErrorInCreate},
 		{name: "a URL without TLS", fields: fields{"url": "http://example.com/x.json"}, violations: "url"},
 		{name: "a URL of the inside", fields: fields{"url": "https://10.0.0.1/x.json"}, violations: "url"},
 		{name: "a URL with a user", fields: fields{"url": "https://a:b@example.com/x.json"}, violations: "url"},

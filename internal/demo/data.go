@@ -8,12 +8,12 @@ import (
 	"atrium/platform/libraries"
 )
 
-// This file has the data of the demonstration organisation. Real data can be
+// This file has the data of the demonstration organization. Real data can be
 // imported into it. So no repo has the name of an official image or sorts before
 // "b", where lists of official images begin, and the ids of advisories differ from
 // real ones.
 
-// A service is a program that a team of the organisation develops. It becomes a
+// A service is a program that a team of the organization develops. It becomes a
 // repo with two releases, of which the older one is at its end of life. Some teams
 // support a third release, which is older than both. The first release has no tag any more.
 type service struct {

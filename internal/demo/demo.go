@@ -1,4 +1,4 @@
-// Package demo creates the demonstration organisation of a server in development
+// Package demo creates the demonstration organization of a server in development
 // mode: groups, people, repos, what is in their images, advisories and libraries. It also has the example
 // queries that the playground shows. It writes through the operations that clients
 // use, and never to a database that has groups already.
@@ -17,10 +17,10 @@ import (
 	"atrium/platform/webhooks"
 )
 
-// Name is the name of the organisation.
+// Name is the name of the organization.
 const Name = "acme"
 
-// Seed creates the organisation in a database without groups, with what has happened there since 26 weeks ago. It
+// Seed creates the organization in a database without groups, with what has happened there since 26 weeks ago. It
 // does nothing to any other database. It writes through a platform of its own, whose clock is in the past. With an
 // issuer, the visitors who sign in there get roles.
 func Seed(ctx context.Context, p *platform.Platform, store platform.Store, options platform.Options, issuer string) error {
@@ -55,9 +55,9 @@ func Seed(ctx context.Context, p *platform.Platform, store platform.Store, optio
 	return nil
 }
 
-// Organisation returns the uid of the demonstration organisation, or "" if the
+// Organization returns the uid of the demonstration organization, or "" if the
 // database has none.
-func Organisation(ctx context.Context, p *platform.Platform) (core.UID, error) {
+func Organization(ctx context.Context, p *platform.Platform) (core.UID, error) {
 	owner, err := p.Authenticate(ctx, iam.Claims{Issuer: auth.DevelopmentIssuer, Subject: "owner", ServiceAudience: true})
 	if err != nil || len(owner.Identities) == 0 {
 		return "", err
@@ -65,7 +65,7 @@ func Organisation(ctx context.Context, p *platform.Platform) (core.UID, error) {
 	return owner.Identities[0].Root(), nil
 }
 
-// A seeder creates the organisation step by step. After the first error, the
+// A seeder creates the organization step by step. After the first error, the
 // remaining steps do nothing.
 type seeder struct {
 	ctx      context.Context
@@ -107,7 +107,7 @@ func (d *seeder) peopleAndTeams() {
 	d.bind("analyst", iam.ViewerRole, "security", 0)
 }
 
-// loginIssuer is the issuer of the identity provider of the organisation.
+// loginIssuer is the issuer of the identity provider of the organization.
 const loginIssuer = "https://login.example.com"
 
 // provider creates an identity provider, whose developers are editors.

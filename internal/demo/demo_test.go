@@ -147,7 +147,7 @@ func TestVisitorsOfTheDemonstrationAreLetIn(t *testing.T) {
 			Issuer: issuer, Subject: "CgNhZGESBWxvY2Fs", Audience: []string{"atrium"}, ServiceAudience: true, Values: map[string]any{"email": email, "email_verified": isVerified},
 		})
 		check(t, err)
-		acme, err := Organisation(t.Context(), p)
+		acme, err := Organization(t.Context(), p)
 		check(t, err)
 		return fmt.Sprint(actor.Can(core.CapRepoList, acme), actor.Can(core.CapRepoUpdate, acme), actor.Can(core.CapRoleBindingsCreate, acme))
 	}

@@ -26,7 +26,7 @@ func developer(name string) iam.Claims {
 	return iam.Claims{Issuer: auth.DevelopmentIssuer, Subject: name, ServiceAudience: true}
 }
 
-// employee returns the claims of a person whom the identity provider of the organisation signs in.
+// employee returns the claims of a person whom the identity provider of the organization signs in.
 func employee(name string) iam.Claims {
 	return iam.Claims{
 		Issuer: loginIssuer, Subject: name, Name: name, Email: name + "@example.com", EmailVerified: true, Audience: []string{Name},

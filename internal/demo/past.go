@@ -12,7 +12,7 @@ import (
 
 // This file has the clock of the past, and a store that goes by it.
 
-// historyDays is how long ago the organisation was created.
+// historyDays is how long ago the organization was created.
 const historyDays = 26 * 7
 
 // Retention is how long a server keeps the events of the demonstration, so that the audit log begins with it.

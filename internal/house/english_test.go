@@ -42,6 +42,30 @@ func TestTheEnglishOfPages(t *testing.T) {
 	}
 }
 
+// The schema, the code and its messages are in American spelling too. CANCELLED is a code of gRPC, and names with it follow.
+func TestTheSpellingIsAmerican(t *testing.T) {
+	t.Parallel()
+	files := 0
+	walk(t, func(file string) {
+		if !slices.Contains([]string{".go", ".graphqls", ".proto", ".ts", ".tsx", ".mjs", ".sql", ".css", ".html", ".yaml"}, filepath.Ext(file)) || file == "internal/house/english_test.go" {
+			return
+		}
+		files++
+		text := ofProtocol.ReplaceAllString(read(t, file), "")
+		for _, word := range britishWord.FindAllString(text, -1) {
+			t.Errorf("%s: %s", file, word)
+		}
+	})
+	if files < 500 {
+		t.Fatalf("%d files are found", files)
+	}
+}
+
+var (
+	britishWord = regexp.MustCompile(`(?i)organisa|licenc|recognis|summaris|normalis|authoris|(?:\b|de)serialis|initialis|behaviour|colour|\bcentre|favour|honour|neighbour|artefact|judgement|labelled`) //nolint:misspell // It finds these spellings.
+	ofProtocol  = regexp.MustCompile(`Connection initialisation timeout|Too many initialisation requests`)                                                                                                //nolint:misspell // graphql-transport-ws says so.
+)
+
 // laterEnglish lists pages that are not mended yet.
 var laterEnglish = []string{
 	"CHANGELOG.md", "deploy/helm/atrium/README.md", "docs/event-types.md", // The last two are made of texts of the chart and the schema.

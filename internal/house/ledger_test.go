@@ -17,7 +17,7 @@ import (
 // The numbers and names in these tests also exist in clients, in stored rows and in page
 // tokens. They must never change and never get another meaning. New lines may be added.
 
-// core returns a platform with one organisation, and the actor of its owner.
+// core returns a platform with one organization, and the actor of its owner.
 func newPlatform(t *testing.T) (*platform.Platform, *core.Actor) {
 	t.Helper()
 	p, err := platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{})

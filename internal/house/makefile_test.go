@@ -52,8 +52,8 @@ func TestTheProgramIsCompiledOnceAndVisibly(t *testing.T) {
 		if compiles == 0 {
 			t.Errorf("make %s compiles nothing:\n%s", target, out)
 		}
-		if target == "run" && strings.Contains(out, "licences") {
-			t.Errorf("make run collects licences, which only releases need:\n%s", out)
+		if target == "run" && strings.Contains(out, "licenses") {
+			t.Errorf("make run collects licenses, which only releases need:\n%s", out)
 		}
 	}
 	for _, silent := range regexp.MustCompile(`(?m)^\t@.*\bgo (build|run|test|tool) .*`).FindAllString(read(t, "Makefile"), -1) {

@@ -23,15 +23,15 @@ func readNames(t *testing.T) map[string]string {
 var bearers = map[string][]string{
 	"go.mod": {"module ${MODULE}"},
 	"Dockerfile": {
-		"SOURCE=${HOMEPAGE}", `image.title="${TITLE}"`, `image.description="${DESCRIPTION}"`, `image.licenses="${LICENCE}"`, `image.vendor="${MAINTAINER}"`,
+		"SOURCE=${HOMEPAGE}", `image.title="${TITLE}"`, `image.description="${DESCRIPTION}"`, `image.licenses="${LICENSE}"`, `image.vendor="${MAINTAINER}"`,
 	},
 	".goreleaser.yaml": {
-		"vendor: ${MAINTAINER}", "maintainer: ${MAINTAINER} <${ADDRESS}>", "homepage: ${HOMEPAGE}", "license: ${LICENCE}",
+		"vendor: ${MAINTAINER}", "maintainer: ${MAINTAINER} <${ADDRESS}>", "homepage: ${HOMEPAGE}", "license: ${LICENSE}",
 		"      ${DESCRIPTION}\n", "description: ${DESCRIPTION}\n", "name: ${TAP#}\n",
 	},
 	"deploy/helm/atrium/Chart.yaml": {
 		"description: ${DESCRIPTION}\n", "home: ${HOMEPAGE}\n", "icon: https://raw.githubusercontent.com/${REPOSITORY}/main/deploy/icon.svg\n", "sources: [${HOMEPAGE}]",
-		"  - name: ${MAINTAINER}\n    url: ${HOMEPAGE}\n", "artifacthub.io/license: ${LICENCE}\n", "url: ${HOMEPAGE}/tree/main/docs\n", "url: ${HOMEPAGE}/issues\n",
+		"  - name: ${MAINTAINER}\n    url: ${HOMEPAGE}\n", "artifacthub.io/license: ${LICENSE}\n", "url: ${HOMEPAGE}/tree/main/docs\n", "url: ${HOMEPAGE}/issues\n",
 	},
 	"deploy/helm/atrium/README.md":           {"oci://${CHART} ", "cosign verify ${CHART}:", "${HOMEPAGE}/.github/workflows/release.yaml@"},
 	"deploy/systemd/atrium.service":          {"Description=${TITLE}, "},
@@ -44,14 +44,14 @@ var bearers = map[string][]string{
 	".github/CODEOWNERS":                     {"* @${OWNER}/maintainers\n"},
 	"SECURITY.md":                            {"${HOMEPAGE}/security/advisories/new"},
 	"LICENSE":                                {"Apache License\n"},
-	"internal/web/package.json":              {`"license": "${LICENCE}"`},
-	"e2e/package.json":                       {`"license": "${LICENCE}"`},
-	"examples/package.json":                  {`"license": "${LICENCE}"`},
-	"examples/backstage/package.json":        {`"license": "${LICENCE}"`},
-	"examples/dashboard/package.json":        {`"license": "${LICENCE}"`},
-	"examples/gateway/package.json":          {`"license": "${LICENCE}"`},
-	"examples/grafana/package.json":          {`"license": "${LICENCE}"`},
-	"internal/rest/openapi_document_test.go": {`Contact: &openapi3.Contact{Name: "${MAINTAINER}", URL: "${HOMEPAGE}"}`, `License: &openapi3.License{Name: "${LICENCE}", Identifier: "${LICENCE}"}`},
+	"internal/web/package.json":              {`"license": "${LICENSE}"`},
+	"e2e/package.json":                       {`"license": "${LICENSE}"`},
+	"examples/package.json":                  {`"license": "${LICENSE}"`},
+	"examples/backstage/package.json":        {`"license": "${LICENSE}"`},
+	"examples/dashboard/package.json":        {`"license": "${LICENSE}"`},
+	"examples/gateway/package.json":          {`"license": "${LICENSE}"`},
+	"examples/grafana/package.json":          {`"license": "${LICENSE}"`},
+	"internal/rest/openapi_document_test.go": {`Contact: &openapi3.Contact{Name: "${MAINTAINER}", URL: "${HOMEPAGE}"}`, `License: &openapi3.License{Name: "${LICENSE}", Identifier: "${LICENSE}"}`},
 }
 
 // Whoever publishes Atrium under other names changes them in project.env, and this test says where else.
@@ -96,7 +96,7 @@ func foreignNames(text string, names map[string]string) (faults []string) {
 	for line := range strings.Lines(text) {
 		n++
 		for _, found := range place.FindAllStringSubmatch(line, -1) {
-			if !slices.Contains(own, found[1]) && !strings.HasPrefix(found[1], "acme/") { // acme is the organisation of examples
+			if !slices.Contains(own, found[1]) && !strings.HasPrefix(found[1], "acme/") { // acme is the organization of examples
 				faults = append(faults, fmt.Sprintf("%d names %s", n, found[0]))
 			}
 		}

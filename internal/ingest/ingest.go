@@ -35,7 +35,7 @@ var errNUL = errors.New("contains the character U+0000, which no text may contai
 type Options struct {
 	Group    core.UID // the group into which advisories and repos are imported
 	NoEvents bool     // record no events for repos and tags
-	OwnOnly  bool     // import only what belongs to the group, and not what all organisations share
+	OwnOnly  bool     // import only what belongs to the group, and not what all organizations share
 	// ReportProblem is called for every record that failed, and for every repo
 	// that vanished from its registry.
 	ReportProblem func(at Place, reason error)

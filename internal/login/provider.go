@@ -232,7 +232,7 @@ func ReadClaims(token string) Claims {
 	return claims
 }
 
-// choose returns the token that the server accepts: the access token if it is one for the server, or else the ID token. Some organisations
+// choose returns the token that the server accepts: the access token if it is one for the server, or else the ID token. Some organizations
 // accept tokens for the client, so the server decides about these.
 func (t *Tokens) choose(p *Provider, audiences []string) (token string, err error) {
 	access := ReadClaims(t.access)

@@ -29,13 +29,13 @@ var Formats = []string{Table, Wide, JSON, YAML, CSV, Names}
 
 // An Output writes items.
 type Output struct {
-	Out     io.Writer
-	Format  string
-	Colours bool
-	Escape  func(string) string // makes a text one line without control characters
-	Defuse  func(string) string // makes a cell of CSV that no spreadsheet runs
-	Now     time.Time
-	Client  Client // finds the paths of groups and repos
+	Out    io.Writer
+	Format string
+	Colors bool
+	Escape func(string) string // makes a text one line without control characters
+	Defuse func(string) string // makes a cell of CSV that no spreadsheet runs
+	Now    time.Time
+	Client Client // finds the paths of groups and repos
 
 	rows  [][]cell
 	paths map[string]string // by uid
@@ -85,7 +85,7 @@ func (o *Output) Close(k *Kind) error {
 		for _, column := range k.selectColumns(o.Format == Wide) {
 			header = append(header, cell{strings.ToUpper(column.Header), "2"})
 		}
-		return writeTable(o.Out, append([][]cell{header}, o.rows...), o.Colours)
+		return writeTable(o.Out, append([][]cell{header}, o.rows...), o.Colors)
 	case CSV:
 		if o.count == 0 {
 			return o.header(k.selectColumns(true))
@@ -247,7 +247,7 @@ func (o *Output) Show(ctx context.Context, k *Kind, item *Item) error {
 			text := o.Escape(d.text)
 			rows = append(rows, []cell{{o.Escape(d.name), "2"}, {text, styles[text]}})
 		}
-		return writeTable(o.Out, rows, o.Colours)
+		return writeTable(o.Out, rows, o.Colors)
 	case JSON:
 		text, err := indent(item.raw, "")
 		if err != nil {

@@ -94,7 +94,7 @@ func TestFiltersAreFlags(t *testing.T) {
 		fault Fault
 	}{
 		{Query{Filters: map[string][]string{"severity": {"bad"}}}, Fault{"severity", "must be one of unknown, none, low, medium, high, critical"}},
-		{Query{OrderBy: "colour"}, Fault{"order-by", "must be fields, each with asc or desc after it if wanted, of " + strings.Join(findings.Orders, ", ")}},
+		{Query{OrderBy: "color"}, Fault{"order-by", "must be fields, each with asc or desc after it if wanted, of " + strings.Join(findings.Orders, ", ")}},
 	} {
 		if got := findings.Check(c.q); !slices.Equal(got, []Fault{c.fault}) {
 			t.Errorf("%+v: %v, want %v", c.q, got, c.fault)
@@ -244,7 +244,7 @@ func TestAnItemIsWrittenInEveryFormat(t *testing.T) {
 		t.Errorf("YAML: %s", got)
 	}
 	if got := write(t, findings, Table, true, finding); !strings.Contains(got, "\n\x1b[1;31mcritical\x1b[0m  =CVE.[2J") || strings.Count(got, "\x1b") != 18 {
-		t.Errorf("with colours: %q", got)
+		t.Errorf("with colors: %q", got)
 	}
 	for format, want := range map[string]string{Table: "", CSV: "severity,", JSON: "[]\n", YAML: "[]\n", UIDs: ""} {
 		if got := write(t, findings, format, false); !strings.HasPrefix(got, want) || want == "" && got != "" {
@@ -253,18 +253,18 @@ func TestAnItemIsWrittenInEveryFormat(t *testing.T) {
 	}
 }
 
-func newTestOutput(out io.Writer, format string, colours bool) *Output {
+func newTestOutput(out io.Writer, format string, colors bool) *Output {
 	return &Output{
-		Out: out, Format: format, Colours: colours, Escape: func(s string) string { return strings.ReplaceAll(s, "\x1b", ".") },
+		Out: out, Format: format, Colors: colors, Escape: func(s string) string { return strings.ReplaceAll(s, "\x1b", ".") },
 		Defuse: func(s string) string { return strings.Replace(s, "=", "'=", 1) },
 		Now:    time.Date(2026, 11, 30, 0, 0, 0, 0, time.UTC), Client: &fakeClient{found: map[string]string{"acme/shop": shop}},
 	}
 }
 
-func write(t *testing.T, k *Kind, format string, colours bool, raw ...string) string {
+func write(t *testing.T, k *Kind, format string, colors bool, raw ...string) string {
 	t.Helper()
 	var out strings.Builder
-	o := newTestOutput(&out, format, colours)
+	o := newTestOutput(&out, format, colors)
 	for _, text := range raw {
 		item, err := newItem([]byte(text))
 		if err != nil {

@@ -35,7 +35,7 @@ func isWide(r rune) bool {
 }
 
 // writeTable writes rows whose cells stand below each other. Nothing follows the last cell of a line.
-func writeTable(out io.Writer, rows [][]cell, colours bool) error {
+func writeTable(out io.Writer, rows [][]cell, colors bool) error {
 	var widths []int
 	for _, row := range rows {
 		for i, c := range row {
@@ -53,7 +53,7 @@ func writeTable(out io.Writer, rows [][]cell, colours bool) error {
 			if c.text != "" {
 				line.WriteString(strings.Repeat(" ", pending))
 				pending = 0
-				if colours && c.style != "" {
+				if colors && c.style != "" {
 					line.WriteString("\x1b[" + c.style + "m" + c.text + "\x1b[0m")
 				} else {
 					line.WriteString(c.text)

@@ -116,7 +116,7 @@ func TestListsAreExportedAsFiles(t *testing.T) {
 	}
 }
 
-// The SBOM of an image is a file in two formats, and for another organisation the image is not there.
+// The SBOM of an image is a file in two formats, and for another organization the image is not there.
 func TestTheSBOMOfAnImageIsAFile(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)

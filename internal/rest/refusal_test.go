@@ -27,7 +27,7 @@ func TestEveryErrorHasItsDetails(t *testing.T) {
 		{"no identity", "a stranger", "GET", "/registry/v2/repos", "", 403, 7, "IDENTITY_NOT_FOUND", "", "", ""},
 		{"no capability", "robot", "DELETE", "/registry/v2/repos/" + w.repo, "", 403, 7, "PERMISSION_DENIED", "ErrorInfo", "reason", "PERMISSION_DENIED"},
 		{"no capability, nothing there", "robot", "DELETE", "/registry/v2/repos/" + missing, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
-		{"another organisation", theOwner, "GET", "/registry/v2/repos/" + otherOrg, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
+		{"another organization", theOwner, "GET", "/registry/v2/repos/" + otherOrg, "", 403, 7, "PERMISSION_DENIED", "", "", ""},
 		{"nothing there", theOwner, "GET", "/registry/v2/repos/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "registry.atrium.dev/Repo"},
 		{"nothing to update", theOwner, "PATCH", "/iam/v2/groups/" + missing, `{"name":"x"}`, 404, 5, "NOT_FOUND", "ResourceInfo", "resourceType", "iam.atrium.dev/Group"},
 		{"nothing to delete", theOwner, "DELETE", "/events/v2/subscriptions/" + missing, "", 404, 5, "NOT_FOUND", "ResourceInfo", "resourceName", missing},

@@ -42,7 +42,7 @@ type kindFacts struct {
 	fields      []fieldmask.Field
 	required    []string // fields that are required for creation
 	showsSecret bool     // whether only the answer to a creation has a secret
-	global      bool     // whether some resources belong to no organisation
+	global      bool     // whether some resources belong to no organization
 }
 
 func factsOf[T any](kind *core.Kind[T]) *kindFacts {

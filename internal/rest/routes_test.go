@@ -210,7 +210,7 @@ func TestEveryRouteAnswersUnderEverySpellingOfItsPath(t *testing.T) {
 	n := 0
 	for _, r := range routes(w.p) {
 		if r.name == "CreateRootGroup" {
-			continue // This operation creates organisations and is tested below.
+			continue // This operation creates organizations and is tested below.
 		}
 		request := requests[r.name]
 		if request == nil {

@@ -23,7 +23,7 @@ const (
 	nobody     = "-" // a subject that means a request without a token
 )
 
-// A world is a service on its own database, with one organisation.
+// A world is a service on its own database, with one organization.
 type world struct {
 	t       testing.TB
 	p       *platform.Platform

@@ -4,7 +4,7 @@
 // A procedure decodes a message, calls one operation of package platform, and
 // encodes the result. No rule and no permission check belongs here. Each area has
 // a file with its services, their procedures, and the conversion of its kinds into
-// messages: advisory.go, events.go, iam.go (with iam_organisation.go and
+// messages: advisory.go, events.go, iam.go (with iam_organization.go and
 // iam_providers.go), libraries.go, ping.go, registry.go and vulnerabilities.go. What the reference does not have is in
 // findings.go, packages.go, access.go and batches.go. The
 // other files hold what areas share:

@@ -29,7 +29,7 @@ const (
 
 var withNothing = connect.WithHandlerOptions()
 
-// A world is a service on its own database, with one organisation.
+// A world is a service on its own database, with one organization.
 type world struct {
 	t      testing.TB
 	p      *platform.Platform

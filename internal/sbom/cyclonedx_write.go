@@ -104,7 +104,7 @@ func (w *cycloneDXWriter) Write(p *Package) error {
 	return w.out.err
 }
 
-// writeLicenses returns licences in the form of CycloneDX: one expression, or a list without any.
+// writeLicenses returns licenses in the form of CycloneDX: one expression, or a list without any.
 func writeLicenses(texts []string) []cdxLicense {
 	if len(texts) == 1 && !licenseIDs()[texts[0]] && isLicenseExpression(texts[0]) {
 		return []cdxLicense{{Expression: texts[0]}}

@@ -70,7 +70,7 @@ func (e *entry) addFault(fault *Error) {
 	}
 }
 
-// addLicense adds a licence or an expression of licences, unless it says that nothing is known.
+// addLicense adds a license or an expression of licenses, unless it says that nothing is known.
 func (e *entry) addLicense(text string) {
 	p := Package{Licenses: e.licenses}
 	p.addLicense(text)

@@ -173,7 +173,7 @@ func parse(text []byte, depth int) (*Document, error) {
 	}
 }
 
-// sortPackages sorts packages, and merges those that differ only in their licences, or of which one names its source.
+// sortPackages sorts packages, and merges those that differ only in their licenses, or of which one names its source.
 func sortPackages(packages []Package) []Package {
 	slices.SortStableFunc(packages, comparePackages)
 	distinct := packages[:0]
@@ -247,7 +247,7 @@ func endOfText(text []byte, at int) int {
 	return at
 }
 
-// maxName and maxText limit names, and versions, package URLs and licences, in bytes. They are those of the platform, which
+// maxName and maxText limit names, and versions, package URLs and licenses, in bytes. They are those of the platform, which
 // does not know the place of a text in its document.
 const (
 	maxName = 255
@@ -278,7 +278,7 @@ func (p Package) check(place string) *Error {
 	return nil
 }
 
-// addLicense adds a licence or an expression of licences, unless it says that nothing is
+// addLicense adds a license or an expression of licenses, unless it says that nothing is
 // known.
 func (p *Package) addLicense(text string) {
 	if text = knownText(text); text != "" && !slices.Contains(p.Licenses, text) {

@@ -44,8 +44,8 @@ type spdx3Reader struct {
 	places   []string
 	roots    map[string][]string // elements that a document, an SBOM or an image is about, by its id
 	licenses map[string]string   // expressions by the ids of their elements
-	licensed map[string][]string // ids of licences by the ids of packages
-	agents   map[string]string   // names of organisations and people by their ids
+	licensed map[string][]string // ids of licenses by the ids of packages
+	agents   map[string]string   // names of organizations and people by their ids
 	remarked map[string][]string // statements of annotations by the ids of packages
 	needed   map[string]Scope    // scopes by the ids of packages that others need
 

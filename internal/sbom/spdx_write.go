@@ -65,7 +65,7 @@ const (
 // scopeRelationships has the relationships of packages to an image that say what it needs them for.
 var scopeRelationships = map[Scope]string{ScopeRequired: "RUNTIME_DEPENDENCY_OF", ScopeOptional: "OPTIONAL_DEPENDENCY_OF", ScopeDevelopment: "DEV_DEPENDENCY_OF"}
 
-// maxLicenseTexts is how many licences that are not in the list of SPDX a document names by a text. Of the others, only the annotations
+// maxLicenseTexts is how many licenses that are not in the list of SPDX a document names by a text. Of the others, only the annotations
 // of their packages have the names.
 const maxLicenseTexts = 10_000
 
@@ -75,7 +75,7 @@ type spdxWriter struct {
 	out           *jsonStream
 	place         int
 	relationships []writtenRelationship
-	licenses      map[string]int // texts of licences that are not in the list of SPDX, and their numbers
+	licenses      map[string]int // texts of licenses that are not in the list of SPDX, and their numbers
 	texts         []string
 }
 
@@ -162,7 +162,7 @@ func (w *spdxWriter) relate(p *Package) {
 // id returns the id of the package at a place.
 func (w *spdxWriter) id(place int) string { return spdxIDPrefix + w.Packages[place] }
 
-// declare returns licences as one expression, in which a license that is not in the list of SPDX has a reference.
+// declare returns licenses as one expression, in which a license that is not in the list of SPDX has a reference.
 func (w *spdxWriter) declare(texts []string) string {
 	all := make([]string, len(texts))
 	for i, text := range texts {

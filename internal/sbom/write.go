@@ -225,7 +225,7 @@ func (s *jsonStream) close() error {
 //go:embed licenses.txt
 var licenseList string
 
-// licenseIDs has the ids of licences and exceptions in the list of SPDX.
+// licenseIDs has the ids of licenses and exceptions in the list of SPDX.
 var licenseIDs = sync.OnceValue(func() map[string]bool {
 	ids := map[string]bool{}
 	for _, id := range strings.Fields(licenseList) {
@@ -234,7 +234,7 @@ var licenseIDs = sync.OnceValue(func() map[string]bool {
 	return ids
 })
 
-// isLicenseExpression reports whether a text is an expression of licences in the list of SPDX, such as (MIT OR Apache-2.0).
+// isLicenseExpression reports whether a text is an expression of licenses in the list of SPDX, such as (MIT OR Apache-2.0).
 func isLicenseExpression(text string) bool {
 	open, wantsOperator := 0, false
 	for _, word := range strings.Fields(strings.NewReplacer("(", " ( ", ")", " ) ").Replace(text)) {

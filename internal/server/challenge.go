@@ -12,7 +12,7 @@ import (
 const resourcePath = "/.well-known/oauth-protected-resource"
 
 // resource describes the service to clients that have no token yet. It names the issuers that
-// the operator has configured. Those of organisations are for their own people only. The last two
+// the operator has configured. Those of organizations are for their own people only. The last two
 // members are of our own: what `atrium login` needs, as the page of the console has it.
 func (c *Config) resource(service string) http.Handler {
 	type provider struct {

@@ -27,7 +27,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// newCompressing starts a server with an organisation, and returns its URL and a token of its owner.
+// newCompressing starts a server with an organization, and returns its URL and a token of its owner.
 func newCompressing(t *testing.T) (url, token string) {
 	t.Helper()
 	p := check(platform.New(t.Context(), storetest.Open(t, storetest.SQLite(t)), platform.Options{}))(t)
@@ -35,7 +35,7 @@ func newCompressing(t *testing.T) (url, token string) {
 	org := check(p.Groups.Bootstrap(operator, "acme", auth.DevelopmentIssuer, "owner"))(t).Group.UID
 	repos := make([]*registry.ImportedRepo, 50)
 	for i := range repos {
-		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organisation"}}
+		repos[i] = &registry.ImportedRepo{Repo: inventory.Repo{Name: fmt.Sprintf("repo-%d", i), Description: "One of many repos of this organization"}}
 	}
 	check(p.Registry.ImportRepos(operator, org, repos, core.ImportOptions{}))(t)
 	issuer := check(newDevelopmentIssuer())(t)

@@ -48,7 +48,7 @@ type Config struct {
 	Version     string           // version of the program
 	Logger      *slog.Logger
 
-	// Development fills an empty database with the demonstration organisation. It
+	// Development fills an empty database with the demonstration organization. It
 	// also accepts tokens that anyone who can read the database can create.
 	Development bool
 
@@ -167,7 +167,7 @@ func (c *Config) guard(exempt []string) *auth.Guard {
 // A Start describes a server that has started.
 type Start struct {
 	URL          string
-	Organisation core.UID // the demonstration organisation; "" if there is none
+	Organization core.UID // the demonstration organization; "" if there is none
 	SignIn       string   // the link that signs a browser in to it, once; "" outside development mode
 }
 
@@ -272,8 +272,8 @@ func (c *Config) announceStart(url string, dev *development) error {
 	}
 	s := Start{URL: url}
 	if dev != nil {
-		s.Organisation = dev.organisation
-		if dev.organisation != "" && !c.NoConsole {
+		s.Organization = dev.organization
+		if dev.organization != "" && !c.NoConsole {
 			s.SignIn = dev.link.URL(url)
 		}
 	}

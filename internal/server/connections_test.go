@@ -20,10 +20,10 @@ import (
 	"atrium/store/storetest"
 )
 
-// The attacks are one organisation with expensive reads, several in each request, and one with cheap reads of a table that is
+// The attacks are one organization with expensive reads, several in each request, and one with cheap reads of a table that is
 // locked, which share no round trip then. They would hold all connections for seconds, and the requests of others would wait
 // although they have slots.
-func TestTheReadsOfAnOrganisationLeaveConnectionsToOthers(t *testing.T) {
+func TestTheReadsOfAnOrganizationLeaveConnectionsToOthers(t *testing.T) {
 	t.Parallel()
 	var lists []string
 	for n := range 6 {
@@ -31,7 +31,7 @@ func TestTheReadsOfAnOrganisationLeaveConnectionsToOthers(t *testing.T) {
 	}
 	for name, query := range map[string]string{
 		"lists": "{ " + strings.Join(lists, " ") + " }",
-		"a key": `{ finding(uid: \"ORGANISATION/0000000000000001\") { uid } }`,
+		"a key": `{ finding(uid: \"ORGANIZATION/0000000000000001\") { uid } }`,
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -40,7 +40,7 @@ func TestTheReadsOfAnOrganisationLeaveConnectionsToOthers(t *testing.T) {
 	}
 }
 
-// expectConnectionsForOthers has an organisation send a query many times while the table of findings is locked.
+// expectConnectionsForOthers has an organization send a query many times while the table of findings is locked.
 func expectConnectionsForOthers(t *testing.T, query string) {
 	t.Helper()
 	at := check(url.Parse(storetest.Postgres(t)))(t)
@@ -53,8 +53,8 @@ func expectConnectionsForOthers(t *testing.T, query string) {
 	issuer := check(newDevelopmentIssuer())(t)
 	tokens, groups := map[string]string{}, map[string]string{}
 	for _, subject := range []string{"loud", "quiet"} {
-		organisation := check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), subject, auth.DevelopmentIssuer, subject))(t)
-		groups[subject] = string(organisation.Group.UID)
+		organization := check(p.Groups.Bootstrap(core.WithActor(t.Context(), core.NewOperator("test")), subject, auth.DevelopmentIssuer, subject))(t)
+		groups[subject] = string(organization.Group.UID)
 		tokens[subject] = check(issuer.Mint(subject, "atrium", time.Hour, nil))(t)
 	}
 	handler := Handler(p, Config{
@@ -99,7 +99,7 @@ func expectConnectionsForOthers(t *testing.T, query string) {
 					panic(cause)
 				}
 			}()
-			send(ctx, "loud", graphqlRequest(strings.ReplaceAll(query, "ORGANISATION", groups["loud"])))
+			send(ctx, "loud", graphqlRequest(strings.ReplaceAll(query, "ORGANIZATION", groups["loud"])))
 		})
 	}
 	most := s.ConnectionsForRequests() - s.ConnectionsForRequests()/4
@@ -107,16 +107,16 @@ func expectConnectionsForOthers(t *testing.T, query string) {
 	}
 	for n := range 5 {
 		if status := send(t.Context(), "quiet", modest()); status != http.StatusOK {
-			t.Errorf("beside the reads of another organisation, a request gets %d, want 200", status)
+			t.Errorf("beside the reads of another organization, a request gets %d, want 200", status)
 		}
 		write := httptest.NewRequest(http.MethodPost, "/registry/v2/repos/"+groups["quiet"], strings.NewReader(fmt.Sprintf(`{"name": "repo-%d"}`, n)))
 		write.Header.Set("Content-Type", "application/json")
 		if status := send(t.Context(), "quiet", write); status != http.StatusOK {
-			t.Errorf("beside the reads of another organisation, a write gets %d, want 200", status)
+			t.Errorf("beside the reads of another organization, a write gets %d, want 200", status)
 		}
 	}
 	if n := blocked(); n > most {
-		t.Errorf("one organisation holds %d connections of %d, want at most %d", n, s.Pool().Max, most)
+		t.Errorf("one organization holds %d connections of %d, want at most %d", n, s.Pool().Max, most)
 	}
 	leave()
 	loud.Wait()

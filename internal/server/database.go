@@ -64,7 +64,7 @@ func (c *Config) prepare(ctx context.Context) (platform.Store, *platform.Platfor
 	if len(c.ReadURLs) > 0 {
 		c.Metrics.WatchStandbys(func() ([]telemetry.Standby, map[string]int64) { return standbys(s) })
 	}
-	core.PrivateSinks, core.PrivateSources, core.IssuerFile = c.PrivateSinks, c.PrivateSources, auth.OrganisationFile(c.issuerGuard())
+	core.PrivateSinks, core.PrivateSources, core.IssuerFile = c.PrivateSinks, c.PrivateSources, auth.OrganizationFile(c.issuerGuard())
 	p, err := platform.New(ctx, s, core)
 	if err != nil {
 		return nil, nil, errors.Join(err, s.Close())
@@ -163,7 +163,7 @@ func (c *Config) warnOfSlowSearch(ctx context.Context, s interface {
 // development holds what exists only in development mode.
 type development struct {
 	issuer       *auth.Issuer // the issuer whose tokens are accepted
-	organisation core.UID     // the demonstration organisation; "" if the database has none
+	organization core.UID     // the demonstration organization; "" if the database has none
 	link         *web.SignInLink
 }
 
@@ -183,15 +183,15 @@ func (c *Config) development(ctx context.Context, p *platform.Platform) (*develo
 	if !c.Development {
 		return nil, nil
 	}
-	organisation, err := demo.Organisation(ctx, p)
+	organization, err := demo.Organization(ctx, p)
 	if err != nil {
 		return nil, err
 	}
-	if c.Demonstration && organisation == "" {
+	if c.Demonstration && organization == "" {
 		return nil, errNoDemonstration
 	}
 	issuer, err := DevelopmentIssuer(ctx, p)
-	return &development{issuer, organisation, web.NewSignInLink()}, err
+	return &development{issuer, organization, web.NewSignInLink()}, err
 }
 
 // DevelopmentIssuer returns the issuer of tokens for development servers on the

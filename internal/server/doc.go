@@ -29,7 +29,7 @@
 //	crossOrigin        lets pages of allowed origins in, and refuses the others (cors.go)
 //	routes             finds the handler of the path (routes.go)
 //	AdmitRequests      lets as many requests work at once as the machine can, fair by
-//	                   organisation and caller, before anything of the body is read (admission)
+//	                   organization and caller, before anything of the body is read (admission)
 //	Middleware         verifies the token and finds the caller, or presumes that it is the
 //	                   one of the last request with this token; servePresumed then holds the
 //	                   response back until the database has confirmed that (internal/auth).

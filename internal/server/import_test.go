@@ -297,7 +297,7 @@ func TestUploadsAreRefusedBeforeTheirBody(t *testing.T) {
 		"a pipeline, a sibling by path": {d.shopCI, imageQuery("acme/ops/secret@" + digestOf(1)), "404", "NOT_FOUND"},
 		"a pipeline, a sibling group":   {d.shopCI, "/import/sbom?group=" + string(d.ops), "403", "sboms.import"},
 		"a pipeline, a new repo there":  {d.shopCI, imageQuery("new:1@"+digestOf(1), "group", string(d.ops), "create", "true"), "403", "sboms.import"},
-		"another organisation":          {d.shopCI, "/import/sbom?group=" + strings.Repeat("a", 40), "403", "sboms.import"},
+		"another organization":          {d.shopCI, "/import/sbom?group=" + strings.Repeat("a", 40), "403", "sboms.import"},
 		"a missing repo":                {d.owner, imageQuery("acme/shop/nothing@" + digestOf(1)), "404", "NOT_FOUND"},
 		"a missing tag":                 {d.owner, imageQuery(string(secret.UID) + ":1"), "404", "NOT_FOUND"},
 		"more than fits":                {d.owner, imageQuery(string(secret.UID) + "@" + digestOf(1)), "413", "at most 2 MiB"},
@@ -426,7 +426,7 @@ func TestManyPipelinesHandInAtOnce(t *testing.T) {
 	})
 }
 
-// Decisions, advisories and registries are handed in as SBOMs are, and change nothing that other organisations share.
+// Decisions, advisories and registries are handed in as SBOMs are, and change nothing that other organizations share.
 func TestOtherKindsAreHandedIn(t *testing.T) {
 	t.Parallel()
 	storetest.EachURL(t, func(t *testing.T, databaseURL string) {

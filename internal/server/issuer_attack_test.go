@@ -38,7 +38,7 @@ func newDevelopmentIssuer() (*auth.Issuer, error) {
 	return auth.NewDevelopmentIssuer(encoded, nil)
 }
 
-// The attack is a few tokens of an issuer that does not answer, which any organisation can name.
+// The attack is a few tokens of an issuer that does not answer, which any organization can name.
 // They must not hold the slots of requests whose tokens are not known yet, such as those of
 // everybody who signs in.
 func TestAnIssuerThatDoesNotAnswerKeepsNobodyFromSigningIn(t *testing.T) {

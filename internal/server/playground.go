@@ -21,17 +21,17 @@ func (c *Config) links() web.Links {
 
 // home returns the handler of the page at /.
 func (c *Config) home(dev *development) http.Handler {
-	return web.Home(web.HomeOptions{Links: c.links(), Version: c.Version, Endpoint: graphPath, Demonstration: dev != nil && dev.organisation != "", GuideFiles: docs.Pages(), GuideNames: docs.Names()})
+	return web.Home(web.HomeOptions{Links: c.links(), Version: c.Version, Endpoint: graphPath, Demonstration: dev != nil && dev.organization != "", GuideFiles: docs.Pages(), GuideNames: docs.Names()})
 }
 
 // playground returns the handler of the playground. In development mode, the page
-// contains a token of the owner of the demonstration organisation.
+// contains a token of the owner of the demonstration organization.
 func (c *Config) playground(dev *development) http.Handler {
-	var organisation core.UID
+	var organization core.UID
 	if dev != nil {
-		organisation = dev.organisation
+		organization = dev.organization
 	}
-	return web.Playground(web.Options{Token: c.pageToken(dev), Link: dev.signInLink(), Examples: demo.Examples(organisation), Hidden: c.NoPlayground, Console: !c.NoConsole})
+	return web.Playground(web.Options{Token: c.pageToken(dev), Link: dev.signInLink(), Examples: demo.Examples(organization), Hidden: c.NoPlayground, Console: !c.NoConsole})
 }
 
 // reference returns the handler of the REST reference, which contains the same token.
@@ -59,7 +59,7 @@ func (c *Config) pageToken(dev *development) func(*http.Request) string {
 // demonstrationRoles returns a function that creates a token for each role of the
 // demonstration, or nil if there is none.
 func (c *Config) demonstrationRoles(dev *development) func(*http.Request) map[string]string {
-	if dev == nil || dev.organisation == "" {
+	if dev == nil || dev.organization == "" {
 		return nil
 	}
 	return func(r *http.Request) map[string]string {

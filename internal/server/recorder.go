@@ -273,7 +273,7 @@ func (r *recorder) count(f finished) {
 	if f.stream {
 		took = 0
 	}
-	r.metrics.CountOrganisation(string(f.facts.Organisation()), took, isRefusal(f.facts.Limit))
+	r.metrics.CountOrganization(string(f.facts.Organization()), took, isRefusal(f.facts.Limit))
 }
 
 // usualAttributes is the number of attributes that a line in the log rarely exceeds.

@@ -34,7 +34,7 @@ const (
 // A refusalSource is what refusals are counted by: the caller, or its address if the caller is not known.
 type refusalSource struct {
 	limit           string
-	organisation    core.UID
+	organization    core.UID
 	issuer, subject string
 	address         string
 }
@@ -48,7 +48,7 @@ type refusalCount struct {
 func (r *refusalCount) add(n int, requestID string) { r.number, r.requestID = r.number+n, requestID }
 
 func refusalSourceOf(f finished) refusalSource {
-	source := refusalSource{limit: f.facts.Limit, organisation: f.facts.Organisation(), issuer: cut(f.facts.Issuer), subject: cut(f.facts.Subject)}
+	source := refusalSource{limit: f.facts.Limit, organization: f.facts.Organization(), issuer: cut(f.facts.Issuer), subject: cut(f.facts.Subject)}
 	if source.issuer == "" {
 		source.address = strings.TrimPrefix(peer(f.trace.Remote), "peer ")
 	}
@@ -108,7 +108,7 @@ func (s *refusalLog) warn(r refusalCount, of ...any) {
 // attributes returns what is known of a source.
 func (s refusalSource) attributes() []any {
 	attributes := []any{"limit", s.limit}
-	for _, known := range [][2]string{{"organisation", string(s.organisation)}, {"issuer", s.issuer}, {"subject", s.subject}, {"remote", s.address}} {
+	for _, known := range [][2]string{{"organization", string(s.organization)}, {"issuer", s.issuer}, {"subject", s.subject}, {"remote", s.address}} {
 		if known[1] != "" {
 			attributes = append(attributes, known[0], known[1])
 		}

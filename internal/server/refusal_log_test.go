@@ -26,8 +26,8 @@ func TestRefusalsAreLoggedByTheirSourcesWithinSeconds(t *testing.T) {
 				s.add(finished{trace: &core.Trace{ID: id, Remote: remote}, facts: f})
 			}
 		}
-		organisation := strings.Repeat("a", 40)
-		member := core.Facts{Limit: "rate", Issuer: "https://issuer.example.com", Subject: "alice", Identities: []core.UID{core.UID(organisation + "/0123456789abcdef")}}
+		organization := strings.Repeat("a", 40)
+		member := core.Facts{Limit: "rate", Issuer: "https://issuer.example.com", Subject: "alice", Identities: []core.UID{core.UID(organization + "/0123456789abcdef")}}
 		refuse(3, "first", "192.0.2.1:7", core.Facts{Limit: "queue"})
 		refuse(90, "flood", "192.0.2.2:7", member)
 		for i := range maxRefusalSources {
@@ -40,7 +40,7 @@ func TestRefusalsAreLoggedByTheirSourcesWithinSeconds(t *testing.T) {
 			t.Fatalf("logged %d lines, want %d:\n%s", len(lines), maxRefusalLines+1, &logs)
 		}
 		for i, want := range map[int]string{
-			0:               "refused=90 request_id=flood limit=rate organisation=" + organisation + " issuer=https://issuer.example.com subject=alice",
+			0:               "refused=90 request_id=flood limit=rate organization=" + organization + " issuer=https://issuer.example.com subject=alice",
 			1:               `refused=3 request_id=first limit=queue remote=192.0.2.1`,
 			maxRefusalLines: "refused=992 request_id=one of=others",
 		} {
@@ -66,15 +66,15 @@ func TestARefusalNamesTheCallerOfTheToken(t *testing.T) {
 	logger := slog.New(slog.NewTextHandler(&logs, nil))
 	recorder := (&Config{Logger: logger}).newRecorder()
 	handler := addOuterLayers(limitHandler(Config{RateLimit: 1, RateBurst: 1}, answerOK), rest.Options{Logger: logger}, recorder, nil)
-	organisation := strings.Repeat("a", 40)
-	alice := &core.Actor{Issuer: "https://issuer.example.com", Subject: "alice", Identities: []core.UID{core.UID(organisation + "/0123456789abcdef")}, Expires: time.Now().Add(time.Hour)}
+	organization := strings.Repeat("a", 40)
+	alice := &core.Actor{Issuer: "https://issuer.example.com", Subject: "alice", Identities: []core.UID{core.UID(organization + "/0123456789abcdef")}, Expires: time.Now().Add(time.Hour)}
 	for _, want := range []int{http.StatusOK, http.StatusTooManyRequests} {
 		if answer := ask(t, handler, "192.0.2.1:1", alice); answer.Code != want {
 			t.Fatalf("status %d, want %d", answer.Code, want)
 		}
 	}
 	recorder.refusals.flush()
-	if want := "limit=rate organisation=" + organisation + " issuer=https://issuer.example.com subject=alice\n"; !strings.HasSuffix(logs.String(), want) {
+	if want := "limit=rate organization=" + organization + " issuer=https://issuer.example.com subject=alice\n"; !strings.HasSuffix(logs.String(), want) {
 		t.Errorf("logged %s, want it to end in %s", &logs, want)
 	}
 }

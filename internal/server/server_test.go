@@ -66,7 +66,7 @@ func check[T any](value T, err error) func(testing.TB) T {
 }
 
 // develop runs a complete server in development mode until the test ends. It returns
-// its URL and a token of the owner of the demonstration organisation.
+// its URL and a token of the owner of the demonstration organization.
 func develop(t *testing.T, database string) (url, token string) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

@@ -20,7 +20,7 @@ type Status struct {
 	Sources    []*intake.Source // those that fail, and then those that were not read for longest
 }
 
-// ReadStatus reads the state of a database, and changes nothing in it, with at most most organisations and subscriptions. It returns an
+// ReadStatus reads the state of a database, and changes nothing in it, with at most most organizations and subscriptions. It returns an
 // error if the schema is not that of this program.
 func ReadStatus(ctx context.Context, url string, most int) (*Status, error) {
 	migrations, err := store.Migrations(ctx, url)

@@ -50,7 +50,7 @@ func (h hub) reference(tag string) name.Reference {
 	return ref
 }
 
-// tags returns the tags of the organisation, as repo:tag.
+// tags returns the tags of the organization, as repo:tag.
 func (w *world) tags() (all []string) {
 	w.t.Helper()
 	repos, err := w.p.Repos.List(w.operator(), core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{DescendantsOf: w.org}})

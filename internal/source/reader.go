@@ -38,8 +38,8 @@ const (
 	runTimeout   = 4 * time.Hour
 	mostBytes    = 4 << 30 // as of the input of a command
 
-	// atOnce is how many sources of organisations a process reads at the same time, so that one that hangs does not hold up the others. As
-	// many feeds of the operator are read beside them, because organisations choose how slow their sources are.
+	// atOnce is how many sources of organizations a process reads at the same time, so that one that hangs does not hold up the others. As
+	// many feeds of the operator are read beside them, because organizations choose how slow their sources are.
 	atOnce = 2
 	// renewals is how many times a lease is renewed before it would end.
 	renewals = 5
@@ -54,7 +54,7 @@ type Reader struct {
 	options  Options
 
 	lock    sync.Mutex
-	running map[core.UID]bool // the organisations whose sources are being read
+	running map[core.UID]bool // the organizations whose sources are being read
 }
 
 // NewReader returns a Reader of the sources of p.
@@ -75,7 +75,7 @@ func (r *Reader) Run(ctx context.Context) {
 	both.Wait()
 }
 
-// serve reads sources of the operator or of organisations until ctx ends.
+// serve reads sources of the operator or of organizations until ctx ends.
 func (r *Reader) serve(ctx context.Context, ofOperator bool) {
 	chore := core.Chore{Logger: r.options.Logger, Warning: "sources were not read; trying again"}
 	var runs sync.WaitGroup
@@ -125,7 +125,7 @@ func (r *Reader) ReadNext(ctx context.Context) (found bool, err error) {
 	return true, nil
 }
 
-// claim takes a source that is due. An organisation has one slot, so that its sources do not take those of others.
+// claim takes a source that is due. An organization has one slot, so that its sources do not take those of others.
 func (r *Reader) claim(ctx context.Context, ofOperator bool) (*intake.Claim, time.Duration, error) {
 	ctx, end := context.WithTimeout(ctx, databaseTimeout)
 	defer end()
@@ -136,7 +136,7 @@ func (r *Reader) claim(ctx context.Context, ofOperator bool) (*intake.Claim, tim
 	return claim, next, err
 }
 
-// listBusy returns the organisations of which a source is being read.
+// listBusy returns the organizations of which a source is being read.
 func (r *Reader) listBusy() []core.UID {
 	r.lock.Lock()
 	defer r.lock.Unlock()

@@ -506,8 +506,8 @@ func TestCredentialsAreSentToNoOtherHost(t *testing.T) {
 	})
 }
 
-// Organisations choose how slow their sources are: one that sends a byte now and then can be read for hours.
-func TestSlowSourcesOfOrganisationsDoNotHoldUpFeeds(t *testing.T) {
+// Organizations choose how slow their sources are: one that sends a byte now and then can be read for hours.
+func TestSlowSourcesOfOrganizationsDoNotHoldUpFeeds(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, w *world) {
 		asked := make(chan string, 3)
@@ -545,7 +545,7 @@ func TestSlowSourcesOfOrganisationsDoNotHoldUpFeeds(t *testing.T) {
 		w.web.handle("/kev.json", note)
 		w.feed(intake.Feed{Type: intake.KEV, URL: w.web.URL + "/kev.json"})
 		if got := wait(); got != "/kev.json" {
-			t.Errorf("beside slow sources of two organisations %s is read, want the feed", got)
+			t.Errorf("beside slow sources of two organizations %s is read, want the feed", got)
 		}
 	})
 }

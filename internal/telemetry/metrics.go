@@ -5,7 +5,7 @@
 //	observe.go  methods by which other packages record something
 //	standby.go  metrics of the standbys of the database
 //	serve.go    an HTTP server for the handler
-//	organisations.go  counters of the organisations that send most
+//	organizations.go  counters of the organizations that send most
 //	names.go    a limit for label values that clients choose
 //	traces.go   traces and their spans
 //	otlp.go     sends spans to a collector
@@ -48,7 +48,7 @@ type Metrics struct {
 	sourceRuns      *prometheus.CounterVec
 	sourceRecords   *prometheus.CounterVec
 	migrations      prometheus.Gauge
-	organisations   *organisations
+	organizations   *organizations
 }
 
 // The buckets of the histograms: fastBuckets for requests and statements,
@@ -86,7 +86,7 @@ func New(version string) *Metrics {
 	m.sourceRuns = m.counters("atrium_source_runs_total", "Runs of sources, by how they ended.", "type", "state")
 	m.sourceRecords = m.counters("atrium_source_records_total", "Records of sources, by outcome.", "type", "outcome")
 	m.migrations = register(m, prometheus.NewGauge(prometheus.GaugeOpts{Name: "atrium_migrations_pending", Help: "Migrations of the schema that this process has still to apply before it is ready."}))
-	m.organisations = register(m, newOrganisations())
+	m.organizations = register(m, newOrganizations())
 	return m
 }
 

@@ -80,7 +80,7 @@ func TestNilMetricsRecordNothing(t *testing.T) {
 	m.CountEventRead(0)
 	m.CountDelivery("x", 0, true)
 	m.CountDeliveryFailure("x")
-	m.CountOrganisation("x", 0, false)
+	m.CountOrganization("x", 0, false)
 	m.CountImported("x", 1)
 	m.WatchPool(nil)
 	m.WatchAdmission(nil)

@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describePackages, readPackages } from './licences.mjs';
+import { describePackages, readPackages } from './licenses.mjs';
 
 // GraphiQL's style sheet contains its fonts for all scripts. The bundle has only the Latin fonts, because readers of other scripts
 // have fonts for them.
@@ -29,7 +29,7 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   minify: true,
-  legalComments: 'none', // The file licences.txt has the full texts.
+  legalComments: 'none', // The file licenses.txt has the full texts.
   // GraphiQL imports the first module by an older name. In a bundle, the older name gives it no parser, and Prettify does nothing.
   // The other two become a smaller plugin for JSON.
   alias: {

@@ -13,7 +13,7 @@ import (
 func TestTheReferenceIsWholeAndUnderThePolicy(t *testing.T) {
 	t.Parallel()
 	reference := web.ReferenceFrom(web.ReferenceOptions{Document: "/openapi.json", Endpoint: "/graphql", Token: func(*http.Request) string { return "secret" }, Playground: true}, fstest.MapFS{
-		"dist/reference/swagger-ui-bundle.js.gz": {Data: compressText("let ui")}, "dist/reference/swagger-ui.css.gz": {Data: compressText("main {}")}, "dist/reference/licences.txt.gz": {Data: compressText("a licence")},
+		"dist/reference/swagger-ui-bundle.js.gz": {Data: compressText("let ui")}, "dist/reference/swagger-ui.css.gz": {Data: compressText("main {}")}, "dist/reference/licenses.txt.gz": {Data: compressText("a license")},
 	})
 	page, html := request{path: "/docs"}.send(reference)
 	if page.Code != http.StatusOK || settings(t, html).Document != "/openapi.json" || settings(t, html).Token != "secret" || !strings.Contains(html, `href="/playground">Playground`) {

@@ -46,7 +46,7 @@ func sources(t *testing.T, graphiql bool) fs.FS {
 		}
 	}
 	if graphiql {
-		for name, content := range map[string]string{"main.js": "script", "style.css": "styles", "chunk-X.js": "more", "licences.txt": "MIT"} {
+		for name, content := range map[string]string{"main.js": "script", "style.css": "styles", "chunk-X.js": "more", "licenses.txt": "MIT"} {
 			files["dist/"+name+".gz"] = &fstest.MapFile{Data: compressText(content)}
 		}
 	}

@@ -5,7 +5,7 @@
 //	deliverer.go the Deliverer and its options; it renews leases
 //	relay.go     turns recorded events into deliveries
 //	worker.go    claims deliveries that are due, and makes an attempt of each
-//	slots.go     limits attempts, and shares them fairly between organisations
+//	slots.go     limits attempts, and shares them fairly between organizations
 //	sender.go    the Sender: one attempt is one POST, or one mail
 //	mailer.go    hands mail over to the server of the operator; package message writes messages for people
 //	message.go   an event in the HTTP binding of CloudEvents

@@ -258,7 +258,7 @@ func parseMail(t *testing.T, data []byte) parsedMail {
 
 func TestTheReplyOfAMailServerIsRecorded(t *testing.T) {
 	t.Parallel()
-	const dead, grey, good = "dead@example.com", "grey@example.com", "ada@example.com"
+	const dead, gray, good = "dead@example.com", "gray@example.com", "ada@example.com"
 	for name, c := range map[string]struct {
 		to       []string
 		attempts int32
@@ -267,10 +267,10 @@ func TestTheReplyOfAMailServerIsRecorded(t *testing.T) {
 	}{
 		"one of two does not exist":       {[]string{dead, good}, 0, webhooks.Attempt{Status: 250, Answer: "refused: dead@example.com (550)"}, 1},
 		"none exists":                     {[]string{dead}, 0, webhooks.Attempt{Status: 550, Answer: "refused: dead@example.com (550)"}, 0},
-		"one of two must wait":            {[]string{good, grey}, 0, webhooks.Attempt{Status: 451, Answer: "refused: grey@example.com (451)"}, 0},
-		"one of two has waited for hours": {[]string{good, grey}, patientAttempts, webhooks.Attempt{Status: 250, Answer: "refused: grey@example.com (451)"}, 1},
+		"one of two must wait":            {[]string{good, gray}, 0, webhooks.Attempt{Status: 451, Answer: "refused: gray@example.com (451)"}, 0},
+		"one of two has waited for hours": {[]string{good, gray}, patientAttempts, webhooks.Attempt{Status: 250, Answer: "refused: gray@example.com (451)"}, 1},
 	} {
-		box := &mailbox{refuse: map[string]int{dead: 550, grey: 451}}
+		box := &mailbox{refuse: map[string]int{dead: 550, gray: 451}}
 		s := newService(t, http.DefaultClient).mailTo(serveMail(t, box, "smtp", ""))
 		d := newMailDispatch("checkout", c.to...)
 		d.Delivery.Attempts = c.attempts

@@ -145,7 +145,7 @@ func (s *Sender) eventRequest(ctx context.Context, d *webhooks.Dispatch) (*http.
 	if err := setSignatureHeaders(header, d.Event.ID, s.now(), data, d.Secrets); err != nil {
 		return nil, requestError{"the secret of the subscription is not valid", err}
 	}
-	// Receivers recognise an event by its id, so net/http may repeat the request
+	// Receivers recognize an event by its id, so net/http may repeat the request
 	// when an idle connection turns out to be closed. This entry allows that; it
 	// has no value, so the header is not sent.
 	header["Idempotency-Key"] = []string{}

@@ -19,7 +19,7 @@ const (
 )
 
 // slots has the running attempts of this process. It counts them in total, for each
-// subscription, and for each organisation.
+// subscription, and for each organization.
 type slots struct {
 	lock    sync.Mutex
 	total   int
@@ -32,9 +32,9 @@ func newSlots() slots {
 	return slots{taken: map[core.UID]int{}, tickets: map[webhooks.Ticket]bool{}}
 }
 
-// reserve takes slots for deliveries, and returns those that have got one. An organisation
-// gets slots only while it has fewer than are free. So one organisation has at most half of
-// them, and however many organisations have sinks that hang, some slots stay free for the
+// reserve takes slots for deliveries, and returns those that have got one. An organization
+// gets slots only while it has fewer than are free. So one organization has at most half of
+// them, and however many organizations have sinks that hang, some slots stay free for the
 // others.
 func (s *slots) reserve(due []core.UID) (reserved []core.UID) {
 	s.lock.Lock()

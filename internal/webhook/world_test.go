@@ -28,7 +28,7 @@ import (
 // patience is how long await waits. It allows for a very slow machine.
 const patience = 60 * time.Second
 
-// A world is a database with an organisation whose events are delivered.
+// A world is a database with an organization whose events are delivered.
 type world struct {
 	t   testing.TB
 	url string

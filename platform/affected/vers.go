@@ -63,7 +63,7 @@ func parseVers(text string) (all []constraint, err error) {
 }
 
 // inConstraints decides as the specification of VERS says: by the versions that are listed, and
-// otherwise by the ranges between neighbours in the order of the ecosystem.
+// otherwise by the ranges between neighbors in the order of the ecosystem.
 func inConstraints(ecosystem string, all []constraint, version string) bool {
 	var bounds []constraint
 	for _, c := range all {

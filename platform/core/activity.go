@@ -51,7 +51,7 @@ const (
 	defaultActivity = 30
 )
 
-// An ActivityQuery is a checked and authorised request for the store. The store counts in steps of equal length, which
+// An ActivityQuery is a checked and authorized request for the store. The store counts in steps of equal length, which
 // is that of the intervals unless the clocks of the zone are changed between them.
 type ActivityQuery struct {
 	Scope    Scope

@@ -17,7 +17,7 @@ type Actor struct {
 
 	Personal            []UID    // the identities that only the bearer of the token can be
 	Audience            string   // an audience of the token, if the token was not issued for this service
-	IssuerOrganisations []string // organisations that the token's issuer names in OrganisationClaim
+	IssuerOrganizations []string // organizations that the token's issuer names in OrganizationClaim
 	HasStaticKeys       bool     // whether keys of the identities signed the token, so that its issuer says nothing
 	StaticKeys          string   // these keys
 	Grants              []HeldGrant

@@ -340,7 +340,7 @@ func (r *Collection[T, F]) RemoveBatchChecked(ctx context.Context, uids []UID, c
 // NoRow is the index for an error that no resource has caused.
 const NoRow = -1
 
-// ChangeBatchBy authorises a batch for a caller who may delete all of it, and lets change act on it in the
+// ChangeBatchBy authorizes a batch for a caller who may delete all of it, and lets change act on it in the
 // order of UIDs. After an error, change returns the index of the resource that caused it, or NoRow. The list is
 // what errors name, and the verb is that of the events of denied changes.
 func (r *Collection[T, F]) ChangeBatchBy(ctx context.Context, list string, uids []UID, verb string, change func(Tx, []UID) (int, error)) error {

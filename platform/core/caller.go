@@ -17,7 +17,7 @@ func (r *Collection[T, F]) CallerCapabilities(ctx context.Context, row T) []Capa
 }
 
 // callerHolds returns the capabilities of the caller on a resource. To read a
-// resource that belongs to no organisation, any grant with the capability suffices.
+// resource that belongs to no organization, any grant with the capability suffices.
 func (r *Collection[T, F]) callerHolds(ctx context.Context, row T) CapabilitySet {
 	actor := ActorOf(ctx)
 	if actor == nil {

@@ -29,7 +29,7 @@ func (r *Collection[T, F]) RecordIfDenied(ctx context.Context, verb string, subj
 	return r.Kind.AddArea(err)
 }
 
-// recordDenial records a denied change if its organisation exists. It returns
+// recordDenial records a denied change if its organization exists. It returns
 // when the record is stored, even if the client has disconnected. If the record
 // cannot be stored, the client must get the error of recordDenial: no denial may
 // go unrecorded.
@@ -61,8 +61,8 @@ func (c *Core) recordDenial(ctx context.Context, kind, verb string, subject UID,
 const DenialInterval = time.Minute
 
 // denialKey returns a key that equal denials of the same interval share. All denials of one
-// type are equal in an organisation in which the caller holds nothing. Otherwise anybody with a
-// token could fill the audit log of any organisation, with one row for each UID.
+// type are equal in an organization in which the caller holds nothing. Otherwise anybody with a
+// token could fill the audit log of any organization, with one row for each UID.
 func (e *Event) denialKey(caller *Actor) string {
 	same := []any{e.Actor, e.Type, e.Subject, e.Denied, e.Body, e.Time.Truncate(DenialInterval)}
 	if root := e.Subject.Root(); !slices.ContainsFunc(caller.Grants, func(g HeldGrant) bool { return g.Scope.Root() == root }) {
@@ -150,7 +150,7 @@ func (d *denials) store(batch []denial) error {
 	return d.core.Store.Write(ctx, func(tx Tx) error { tx.Record(entries...); return nil })
 }
 
-// locateEntries returns the entries of denials in existing organisations, each
+// locateEntries returns the entries of denials in existing organizations, each
 // with its nearest existing group. Equal denials become one entry with a count.
 // The entries are sorted, so that replicas which write the same entries cannot
 // deadlock.

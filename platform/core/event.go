@@ -123,7 +123,7 @@ func ChangeActor(ctx context.Context, changed UID) EventActor {
 }
 
 // IdentityOn returns the identity as which the actor acts on a resource: one that can have rights
-// on it, or else one of its organisation, or else the first. An organisation must not learn
+// on it, or else one of its organization, or else the first. An organization must not learn
 // identities of others, and must find its own ones in its audit log.
 func (a *Actor) IdentityOn(uid UID) UID {
 	closeness := func(identity UID) int {

@@ -70,10 +70,10 @@ type Kind[T any] struct {
 	// Guarded lists what callers need, beside what they need to read, for a list in an order: it says
 	// something that the rows themselves do not show.
 	Guarded map[string][]Capability
-	// Shared means that rows belong to no organisation. A caller who holds List anywhere
+	// Shared means that rows belong to no organization. A caller who holds List anywhere
 	// can read all of them.
 	Shared bool
-	// IsBuiltIn reports whether a row belongs to no organisation; nil means that every
+	// IsBuiltIn reports whether a row belongs to no organization; nil means that every
 	// row belongs to one.
 	IsBuiltIn func(UID) bool
 }

@@ -28,7 +28,7 @@ type KindInfo struct {
 	Number                       byte
 	Own                          bool        // whether the kind is not in the reference
 	GraphOnly                    bool        // whether only GraphQL has the kind
-	Shared                       bool        // whether its rows belong to no organisation
+	Shared                       bool        // whether its rows belong to no organization
 	Event                        string      // the middle of its event types
 	Verbs                        []string    // the verbs of its event types
 	EventBody                    string      // the kind of the bodies of its events

@@ -9,7 +9,7 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// Labels are what people group resources by, such as the owner, the environment and the cost centre: keys with
+// Labels are what people group resources by, such as the owner, the environment and the cost center: keys with
 // their values.
 type Labels map[string]string
 

@@ -26,7 +26,7 @@ func (r *Collection[T, F]) List(ctx context.Context, req ListRequest[F]) (_ Page
 	return page, nil
 }
 
-// Read reads the page of an authorised query.
+// Read reads the page of an authorized query.
 func (r *Collection[T, F]) Read(ctx context.Context, req ListRequest[F], q Query[F]) (Page[T], error) {
 	var rows Rows[T]
 	if !q.IsEmpty() {
@@ -268,7 +268,7 @@ func (r *Collection[T, F]) ListInScope(ctx context.Context, scope Scope, req Lis
 	return r.Read(ctx, req, q)
 }
 
-// Query checks and authorises a request.
+// Query checks and authorizes a request.
 func (r *Collection[T, F]) Query(ctx context.Context, req ListRequest[F]) (Query[F], error) {
 	TraceOf(ctx).NoteResource(r.Kind.Name, req.UIDP.Scope())
 	q, err := r.BuildQuery(ctx, req)

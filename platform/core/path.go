@@ -7,7 +7,7 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// A Path identifies a group or a repo by the names of its organisation, of all
+// A Path identifies a group or a repo by the names of its organization, of all
 // groups above it, and its own: acme/shop/checkout. Only this package can make one.
 type Path struct{ names []string }
 
@@ -22,7 +22,7 @@ func parsePath(text string, least int) (Path, error) {
 	v.CheckFilter("path", text)
 	switch {
 	case text == "" || len(names) < least || strings.HasPrefix(text, "/") || strings.HasSuffix(text, "/") || strings.Contains(text, "//"):
-		v.Add("path", "must be the names of the organisation, of all groups on the way and of the resource itself, separated by slashes")
+		v.Add("path", "must be the names of the organization, of all groups on the way and of the resource itself, separated by slashes")
 	case len(names) > maxPathNames:
 		v.Add("path", "must have at most %d names", maxPathNames)
 	}
@@ -37,7 +37,7 @@ func (p Path) Names() []string { return p.names }
 func (p Path) Rest(n int) string { return strings.Join(p.names[n:], "/") }
 
 // GetByPath reads the deepest visible resource that a path can name. Grants hold for all
-// that is below, so who may see the organisation may see every group on the way.
+// that is below, so who may see the organization may see every group on the way.
 func GetByPath[T any, F Filter](ctx context.Context, r *Collection[T, F], text string, least int, read func(context.Context, Conn, Path) ([]T, error)) (zero T, _ error) {
 	actor, err := RequireCaller(ctx)
 	if err != nil {

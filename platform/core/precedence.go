@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Precedence lets the background work of organisations give way to callers. Both take the same lock of the database, and the
+// Precedence lets the background work of organizations give way to callers. Both take the same lock of the database, and the
 // background has it for as many round trips as its transaction has, which on a far database is a second. So a caller ends that
 // transaction, and no other begins before the caller has had the lock. What was ended is done again. Other processes do not hear of it.
 type Precedence struct {
@@ -14,7 +14,7 @@ type Precedence struct {
 	roots map[UID]*rootPrecedence
 }
 
-// A rootPrecedence is that of an organisation.
+// A rootPrecedence is that of an organization.
 type rootPrecedence struct {
 	callers int                                         // that have the lock or wait for it
 	running map[context.Context]context.CancelCauseFunc // transactions of the background, by their contexts
@@ -28,7 +28,7 @@ const MaxEndedTurns = 5
 // errGaveWay says that a transaction of the background was ended for a caller.
 var errGaveWay = errors.New("the background gives way to a caller")
 
-// Take lets the background give way to a caller in organisations, until release is called.
+// Take lets the background give way to a caller in organizations, until release is called.
 func (p *Precedence) Take(roots ...UID) (release func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -88,7 +88,7 @@ func (p *Precedence) begin(ctx context.Context, root UID, cancel context.CancelC
 	return isLast, true
 }
 
-// precedenceIn returns the precedence of an organisation. The lock must be held.
+// precedenceIn returns the precedence of an organization. The lock must be held.
 func (p *Precedence) precedenceIn(root UID) *rootPrecedence {
 	if p.roots == nil {
 		p.roots = map[UID]*rootPrecedence{}
@@ -99,7 +99,7 @@ func (p *Precedence) precedenceIn(root UID) *rootPrecedence {
 	return p.roots[root]
 }
 
-// forget forgets the precedence of an organisation if nothing is known of it. The lock must be held.
+// forget forgets the precedence of an organization if nothing is known of it. The lock must be held.
 func (p *Precedence) forget(root UID) {
 	if is := p.precedenceIn(root); is.callers == 0 && len(is.running) == 0 && is.ended == 0 {
 		delete(p.roots, root)

@@ -14,7 +14,7 @@ func TestTheBackgroundGivesWaySoOftenAndThenDoesNot(t *testing.T) {
 		gaveWay, err := precedence.Run(t.Context(), acme, func(ctx context.Context, isLast bool) error {
 			precedence.Take(other)()
 			if isLast || ctx.Err() != nil {
-				t.Errorf("a caller in another organisation ends the transaction, or it is the last one: %t", isLast)
+				t.Errorf("a caller in another organization ends the transaction, or it is the last one: %t", isLast)
 			}
 			precedence.Take(acme)()
 			return ctx.Err()
@@ -42,6 +42,6 @@ func TestTheBackgroundGivesWaySoOftenAndThenDoesNot(t *testing.T) {
 		t.Errorf("the background does not begin after the caller: %t %v", gaveWay, err)
 	}
 	if len(precedence.roots) != 0 {
-		t.Errorf("%d organisations are left", len(precedence.roots))
+		t.Errorf("%d organizations are left", len(precedence.roots))
 	}
 }

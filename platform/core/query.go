@@ -12,7 +12,7 @@ type ImageKey struct {
 func (k ImageKey) Text() string { return string(k.Repo) + "@" + k.Digest }
 
 // The types of this file are requests to a store. The operations have checked and
-// authorised them.
+// authorized them.
 
 // A Query asks for one page of rows.
 type Query[F any] struct {
@@ -90,7 +90,7 @@ const (
 	Below                       // all rows strictly below the UID
 	Children                    // rows whose parent is the UID
 	Listed                      // rows with one of UIDs
-	BuiltIn                     // rows that belong to no organisation
+	BuiltIn                     // rows that belong to no organization
 	OfIdentity                  // role bindings of the identity
 	OfRole                      // role bindings of the role
 	OfDocument                  // advisories about the artifacts with the exact name Name

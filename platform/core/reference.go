@@ -8,7 +8,7 @@ package core
 //	the resource does not exist                         NOT_FOUND, the kind and the UID
 //
 // Whether a resource can be used follows from its UID alone. Thus a caller who
-// names a resource of another organisation learns nothing about it.
+// names a resource of another organization learns nothing about it.
 type UIDReference struct {
 	unreachable string // violation text for a resource whose group does not contain the group where it would be used
 }

@@ -35,7 +35,7 @@ func (f UIDFilter) meets(row UID) bool {
 		(f.IDs == nil || slices.Contains(f.IDs, row))
 }
 
-// The kinds of the test, beside things in groups: groups, and a kind with rows of no organisation.
+// The kinds of the test, beside things in groups: groups, and a kind with rows of no organization.
 var (
 	groups  = Kind[*thing]{Name: GroupRef.Name, Area: GroupRef.Area, Parent: GroupRef, List: CapGroupsList}
 	roles   = Kind[*thing]{Name: "Role", Area: AreaIAM, Parent: GroupRef, List: CapRolesList, IsBuiltIn: func(uid UID) bool { return slices.Contains(builtIn, uid) }}

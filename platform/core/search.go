@@ -59,7 +59,7 @@ type SearchScope struct {
 	Scope Scope
 }
 
-// A SearchQuery is a checked and authorised search for the store. Only this
+// A SearchQuery is a checked and authorized search for the store. Only this
 // package can make one.
 type SearchQuery struct {
 	query  string

@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// Queries and searched texts are normalised before they are compared, so that
+// Queries and searched texts are normalized before they are compared, so that
 // databases only need to compare bytes: the store folds their letters (Store.FoldText),
 // each word is preceded by two blanks, and each text ends with a line break.
 

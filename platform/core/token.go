@@ -87,7 +87,7 @@ func (p *PageTokens) Seal(t Token, list []byte) string { return p.sealer.Load().
 // A Token is the content of a page token. It is sealed, so that clients can
 // neither read nor make one. The list it belongs to is its associated data: it does
 // not open for another kind, scope or filter. It grants no access; every page is
-// authorised again.
+// authorized again.
 type Token struct {
 	issued time.Time
 	order  int // index into the kind's Orders

@@ -124,9 +124,9 @@ func (t *Trace) traceParent() string {
 // NoteOperation notes the name of the operation in the API.
 func (t *Trace) NoteOperation(name string) { t.note(func(f *Facts) { f.Operation = name }) }
 
-// Organisation returns the organisation of the caller, or "" if it has none or is not known. The first one
+// Organization returns the organization of the caller, or "" if it has none or is not known. The first one
 // stands for a caller of several.
-func (f Facts) Organisation() UID {
+func (f Facts) Organization() UID {
 	first := UID("")
 	for _, uid := range f.Identities {
 		if root := uid.Root(); first == "" || root < first {

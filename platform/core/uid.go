@@ -107,7 +107,7 @@ var lowerHexDigits = func() (is [256]bool) {
 	return is
 }()
 
-// Root returns the first segment: the organisation that u belongs to.
+// Root returns the first segment: the organization that u belongs to.
 func (u UID) Root() UID { return u.prefix(1) }
 
 // IsRoot reports whether u has a single segment.
@@ -156,7 +156,7 @@ func (u UID) Ancestors() []UID {
 	return above
 }
 
-// NewRootUID returns the UID of a new organisation.
+// NewRootUID returns the UID of a new organization.
 func NewRootUID() UID { return UID(RandomHex(rootDigits / 2)) }
 
 // NewChild returns the UID of a new resource below u.
@@ -164,7 +164,7 @@ func (u UID) NewChild() UID { return u + "/" + UID(RandomHex(SegmentDigits/2)) }
 
 // A UIDSeries makes UIDs for the rows of one batch. The first segment is random,
 // and each further one is larger by a random step of up to 2^32. Thus the rows of a
-// batch are neighbours in every index by UID, and storing a batch changes only a
+// batch are neighbors in every index by UID, and storing a batch changes only a
 // few pages of an index.
 type UIDSeries struct {
 	last  uint64

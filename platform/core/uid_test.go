@@ -133,7 +133,7 @@ func TestNewUIDsAreValidAndNeverTheSame(t *testing.T) {
 	}
 }
 
-func TestUIDsOfABatchAreNeighbours(t *testing.T) {
+func TestUIDsOfABatchAreNeighbors(t *testing.T) {
 	t.Parallel()
 	var one, other UIDSeries
 	group := NewRootUID().NewChild()

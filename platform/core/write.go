@@ -10,7 +10,7 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// AuthorizeCreate authorises and checks a creation below parent and returns the
+// AuthorizeCreate authorizes and checks a creation below parent and returns the
 // new row.
 func (r *Collection[T, F]) AuthorizeCreate(ctx context.Context, parent UID, in fieldmask.Input[T]) (zero T, _ error) {
 	TraceOf(ctx).NoteResource(r.Kind.Name, parent)
@@ -136,14 +136,14 @@ func (r *Collection[T, F]) UpdateChecked(ctx context.Context, uid UID, in fieldm
 	return row, nil
 }
 
-// GetLocked reads a resource and locks its organisation, so that no grants change
+// GetLocked reads a resource and locks its organization, so that no grants change
 // until the transaction ends.
 func (r *Collection[T, F]) GetLocked(ctx context.Context, tx Tx, uid UID) (zero T, _ error) {
 	tx.Lock(uid.Root())
 	return r.GetRow(ctx, tx, uid)
 }
 
-// GetCurrent reads a resource that the caller has been authorised for. It is the
+// GetCurrent reads a resource that the caller has been authorized for. It is the
 // response to an update that changes nothing.
 func (r *Collection[T, F]) GetCurrent(ctx context.Context, uid UID) (T, error) {
 	return r.GetRow(ctx, r.Core.Store, uid)
@@ -171,7 +171,7 @@ func (r *Collection[T, F]) FindRows(ctx context.Context, from Conn, uids []UID) 
 	return found, err
 }
 
-// writeInTx stores the fields of an authorised change in a transaction and records
+// writeInTx stores the fields of an authorized change in a transaction and records
 // its event. A change without fields changes nothing.
 func (r *Collection[T, F]) writeInTx(ctx context.Context, tx Tx, uid UID, accepted *fieldmask.Change[T], check func(Tx, *fieldmask.Change[T]) error) (zero T, _ error) {
 	rows, _, err := r.writeAllInTx(ctx, tx, []UID{uid}, []*fieldmask.Change[T]{accepted}, check)
@@ -242,7 +242,7 @@ func (r *Collection[T, F]) RecordUpdate(ctx context.Context, tx Tx, row T, chang
 	tx.Record(e)
 }
 
-// AuthorizeUpdate authorises and decodes an update. Objects of which only parts
+// AuthorizeUpdate authorizes and decodes an update. Objects of which only parts
 // are written are checked later, when they are merged.
 func (r *Collection[T, F]) AuthorizeUpdate(ctx context.Context, uid UID, in fieldmask.Input[T]) (*fieldmask.Change[T], error) {
 	var v Violations
@@ -336,7 +336,7 @@ func (r *Collection[T, F]) RemoveChecked(ctx context.Context, uid UID, check fun
 	return r.RecordIfDenied(ctx, "deleted", uid, err)
 }
 
-// authorizeRemove authorises a deletion.
+// authorizeRemove authorizes a deletion.
 func (r *Collection[T, F]) authorizeRemove(ctx context.Context, uid UID) error {
 	TraceOf(ctx).NoteResource(r.Kind.Name, uid)
 	if _, err := RequireCaller(ctx); err != nil {

@@ -6,11 +6,11 @@ import (
 	"unicode"
 )
 
-// NoLicense stands for a package of which no licence is known, where licences are asked for.
+// NoLicense stands for a package of which no license is known, where licenses are asked for.
 const NoLicense = "NONE"
 
-// LicenseIDs lists the licences that a text names: those of an expression of SPDX such as (MIT OR Apache-2.0), or the text itself if it is
-// none. A licence such as GPL-2.0+ is listed with and without the sign. Older packages of Rust write MIT/Apache-2.0.
+// LicenseIDs lists the licenses that a text names: those of an expression of SPDX such as (MIT OR Apache-2.0), or the text itself if it is
+// none. A license such as GPL-2.0+ is listed with and without the sign. Older packages of Rust write MIT/Apache-2.0.
 func LicenseIDs(text string) (ids []string) {
 	isSlashed := strings.Contains(text, "/") && !strings.Contains(text, ":")
 	words := strings.FieldsFunc(text, func(r rune) bool { return unicode.IsSpace(r) || r == '(' || r == ')' || r == '/' && isSlashed })
@@ -38,7 +38,7 @@ func isLicenseOperator(word string) bool {
 	return slices.ContainsFunc([]string{"AND", "OR", "WITH"}, func(operator string) bool { return strings.EqualFold(word, operator) })
 }
 
-// isLicenseID reports whether a word can be the id of a licence, an exception, or a reference to another document.
+// isLicenseID reports whether a word can be the id of a license, an exception, or a reference to another document.
 func isLicenseID(word string) bool {
 	word = strings.TrimSuffix(word, "+")
 	return word != "" && !strings.ContainsFunc(word, func(r rune) bool {
@@ -46,10 +46,10 @@ func isLicenseID(word string) bool {
 	})
 }
 
-// FoldLicense returns the form in which licences are compared, whatever their case.
+// FoldLicense returns the form in which licenses are compared, whatever their case.
 func FoldLicense(text string) string { return strings.ToLower(text) }
 
-// HasLicense reports whether one of the licences of a package is, or has in an expression, one of those that are asked for.
+// HasLicense reports whether one of the licenses of a package is, or has in an expression, one of those that are asked for.
 func HasLicense(licenses, asked []string) bool {
 	for _, want := range asked {
 		if want == NoLicense && len(licenses) == 0 {

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-func TestLicencesOfAnExpressionAreFound(t *testing.T) {
+func TestLicensesOfAnExpressionAreFound(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
 		"MIT":                             "MIT",

@@ -80,7 +80,7 @@ func newRecordPage[T any](items []T, limit int, backward, isFirst bool) RecordPa
 	return page
 }
 
-// An AuditQuery is a checked and authorised request for the store.
+// An AuditQuery is a checked and authorized request for the store.
 type AuditQuery struct {
 	Scope core.Scope
 	IDs   []string // ids of the events, in any order; nil means all
@@ -173,7 +173,7 @@ func auditScope(actor *core.Actor) (core.Scope, error) {
 	return core.SubtreeScope(held), nil
 }
 
-// query checks and authorises a request.
+// query checks and authorizes a request.
 func (r AuditRequest) query(ctx context.Context, types *Types) (AuditQuery, error) {
 	actor, err := core.RequireCaller(ctx)
 	if err != nil {
@@ -264,7 +264,7 @@ func (s AuditLog) Export(ctx context.Context, req AuditRequest, yield func(*core
 	// texts are filtered here, and the events that remain are read by their ids.
 	types, denied, texts := q.Types, q.Denied, q.Without
 	q.Types, q.Without, q.Limit = nil, texts|core.EventBodies|core.EventChanges, exportScan
-	if denied == nil || !*denied || req.DescendantsOf.Depth() != 1 { // an index has the denials of an organisation
+	if denied == nil || !*denied || req.DescendantsOf.Depth() != 1 { // an index has the denials of an organization
 		q.Denied = nil
 	}
 	return s.exportPages(ctx, q, func(events []*core.Event) error {

@@ -33,7 +33,7 @@ const (
 
 // A broadcast reads each new event once for all live feeds of this process, while
 // at least one feed listens. It dispatches events in memory to the listeners of
-// their organisation.
+// their organization.
 type broadcast struct {
 	store        Store
 	tables       Queries
@@ -66,7 +66,7 @@ func newBroadcast(area *Area) *broadcast {
 // A listener is the queue of new events of a feed.
 type listener struct {
 	caller *feedCaller
-	roots  []core.UID // the organisations that it listens to
+	roots  []core.UID // the organizations that it listens to
 	wants  func(*core.Event) bool
 	wake   chan struct{} // holds one element when the queue has events
 
@@ -79,10 +79,10 @@ type listener struct {
 	lost   bool  // whether events that it may have delivered are lost
 }
 
-// allRoots is the key of listeners to all organisations.
+// allRoots is the key of listeners to all organizations.
 const allRoots core.UID = ""
 
-// subscribe adds a listener of a caller to organisations, or to all if roots is
+// subscribe adds a listener of a caller to organizations, or to all if roots is
 // empty. The listener gets every event after the position that is returned.
 func (b *broadcast) subscribe(ctx context.Context, caller *feedCaller, roots []core.UID, wants func(*core.Event) bool) (*listener, core.EventPosition, error) {
 	if len(roots) == 0 {

@@ -45,7 +45,7 @@ type feedCaller struct {
 
 	confirmLock sync.Mutex
 	isConfirmed bool // whether the token had its identities when the first feed was opened
-	// These are the versions of the organisations and of the issuers at which the token had its
+	// These are the versions of the organizations and of the issuers at which the token had its
 	// identities. A change of an identity changes the version of both.
 	rootVersions, issuerVersions string
 	isSignedOut                  bool // whether the token has lost an identity since
@@ -161,7 +161,7 @@ func joinVersions[K comparable](versions map[K]string, keys []K) string {
 	return joined
 }
 
-// rootsOf lists the organisations of the identities of a token. An operator has none.
+// rootsOf lists the organizations of the identities of a token. An operator has none.
 func rootsOf(a *core.Actor) []core.UID {
 	if a.Proof == nil {
 		return nil

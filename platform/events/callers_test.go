@@ -12,7 +12,7 @@ import (
 	"atrium/platform/iam"
 )
 
-// A newVersions has another version for each organisation and issuer at each read.
+// A newVersions has another version for each organization and issuer at each read.
 type newVersions struct {
 	iam.SignInQueries
 	reads byte

@@ -14,7 +14,7 @@ import (
 // Queries read and write events in other ways than a Table does.
 type Queries interface {
 	// EventsAfter reads events after a position, in order. An empty roots selects
-	// all organisations. It returns an event only when no earlier event can still
+	// all organizations. It returns an event only when no earlier event can still
 	// be committed. It may return fewer events than there are, for a moment.
 	EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error)
 
@@ -128,7 +128,7 @@ func (s Events) open(ctx context.Context, req EventRequest) (*Feed, error) {
 var feedTokens = []byte("feed")
 
 // Position returns where the feed is now, as an After that loses nothing: what the caller reads later
-// has all events up to there. It is sealed, because the newest event can belong to an organisation that
+// has all events up to there. It is sealed, because the newest event can belong to an organization that
 // the caller does not see. A caller needs any grant.
 func (s Events) Position(ctx context.Context) (string, error) {
 	actor, err := core.RequireCaller(ctx)
@@ -321,8 +321,8 @@ func mayOpenFeed(a *core.Actor, scope core.UID) bool {
 	})
 }
 
-// feedRootsOf lists the organisations whose events the actor can receive, whatever
-// it is granted later: the organisation of the scope, or those of its identities
+// feedRootsOf lists the organizations whose events the actor can receive, whatever
+// it is granted later: the organization of the scope, or those of its identities
 // and providers.
 func feedRootsOf(a *core.Actor, scope core.UID) []core.UID {
 	if scope != "" {

@@ -70,7 +70,7 @@ type Queries interface {
 // one.
 const feedLock core.UID = "feed"
 
-// feedGroupName is a name that no other organisation can have.
+// feedGroupName is a name that no other organization can have.
 const feedGroupName = "(feeds)"
 
 // makeFeedGroup creates FeedGroup unless it exists.
@@ -83,7 +83,7 @@ func (s *Feeds) makeFeedGroup(ctx context.Context) error {
 		return err
 	}
 	err = core.WritePatiently(ctx, s.core.Store, func(tx core.Tx) error {
-		feeds := &iam.Group{Name: feedGroupName, Description: "Advisories for all organisations"}
+		feeds := &iam.Group{Name: feedGroupName, Description: "Advisories for all organizations"}
 		iam.GroupKind.Stamp(feeds, inventory.FeedGroup, s.core.Now())
 		return s.tables.Groups.Insert(ctx, tx, feeds)
 	})

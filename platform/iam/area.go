@@ -9,10 +9,10 @@ import (
 
 // Options are the settings of access control.
 type Options struct {
-	AllowSignup   bool           // whether identities of organisations may create organisations
+	AllowSignup   bool           // whether identities of organizations may create organizations
 	AllowIssuers  bool           // whether every issuer is treated as proven, for development
 	SharedIssuers []SharedIssuer // issuers that serve many tenants
-	// IssuerFile reads the organisations that an issuer lists at IssuerFileURL. It returns
+	// IssuerFile reads the organizations that an issuer lists at IssuerFileURL. It returns
 	// none if the issuer has no such file. If it is nil, no issuer is proven by a file.
 	IssuerFile func(ctx context.Context, issuer string) ([]core.UID, error)
 }

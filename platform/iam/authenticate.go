@@ -53,14 +53,14 @@ func ownRuleOf(a *core.Actor) (*ClaimMatch, error) {
 // that may only do what needs no identity.
 func (area *Area) Authenticate(ctx context.Context, c Claims) (*core.Actor, error) {
 	if core.IsUnstorable(c.Issuer) || core.IsUnstorable(c.Subject) {
-		return area.recognise(c, nil, nil).actor, nil // no stored rule can contain such texts
+		return area.recognize(c, nil, nil).actor, nil // no stored rule can contain such texts
 	}
 	bearer := area.bearer(c)
 	candidates, options, err := area.Tables.Candidates(ctx, area.Store, bearer)
 	if err != nil {
 		return nil, err
 	}
-	found := area.recognise(c, candidates, options)
+	found := area.recognize(c, candidates, options)
 	found.actor.Proof = &Proof{Claims: c, bearer: bearer}
 	area.noteAllSeen(found.seen)
 	for _, e := range found.firstSignIns {
@@ -84,7 +84,7 @@ func (area *Area) identifyIn(ctx context.Context, r core.Conn, c Claims) (*core.
 	if err != nil {
 		return nil, err
 	}
-	return area.recognise(c, candidates, options).actor, nil
+	return area.recognize(c, candidates, options).actor, nil
 }
 
 // A recognition is the result of matching a token with the rows read for it.
@@ -94,16 +94,16 @@ type recognition struct {
 	firstSignIns []*SignInOption // providers that accept the bearer for the first time
 }
 
-// recognise matches a token with candidates and identity providers. It reads
+// recognize matches a token with candidates and identity providers. It reads
 // nothing from the store.
-func (area *Area) recognise(c Claims, candidates []Candidate, options []SignInOption) recognition {
+func (area *Area) recognize(c Claims, candidates []Candidate, options []SignInOption) recognition {
 	a := &core.Actor{Issuer: c.Issuer, Subject: c.Subject, Email: c.Email, Expires: c.Expires, HasStaticKeys: len(c.StaticIdentities) > 0}
 	if !c.ServiceAudience && len(c.Audience) > 0 {
 		a.Audience = c.Audience[0]
 	}
 	if !a.HasStaticKeys { // whoever has the keys of an identity can write such a token
 		a.EmailVerified = c.EmailVerified
-		a.IssuerOrganisations = claimTexts(c.Values[OrganisationClaim])
+		a.IssuerOrganizations = claimTexts(c.Values[OrganizationClaim])
 	}
 	found := recognition{actor: a}
 	matchers := map[core.UID]*matcher{}

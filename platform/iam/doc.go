@@ -23,6 +23,6 @@
 //	               the statements of the request
 //	claim.go       which tokens act as an identity; rule_key.go finds claim rules by an
 //	               index, pattern.go limits their patterns; sign_in.go admits new users
-//	issuer.go      which organisations may decide about callers of an issuer:
+//	issuer.go      which organizations may decide about callers of an issuer:
 //	               issuer_proof.go checks a proof, issuer_operator.go is for the operator
 package iam

@@ -11,7 +11,7 @@ import (
 )
 
 // A Group is a node of the tree that contains all resources. A root group is an
-// organisation.
+// organization.
 type Group struct {
 	UID            core.UID       `json:"uid"`
 	Name           string         `json:"name"` // unique among siblings
@@ -25,10 +25,10 @@ type Group struct {
 	Labels         core.Labels    `json:"labels,omitempty"`
 }
 
-// OrgKind is the kind of an organisation.
+// OrgKind is the kind of an organization.
 type OrgKind string
 
-// The kinds of organisations.
+// The kinds of organizations.
 const (
 	OrgKindStarter  OrgKind = "ORG_KIND_STARTER"
 	OrgKindCustomer OrgKind = "ORG_KIND_CUSTOMER"
@@ -46,10 +46,10 @@ func (k *OrgKind) UnmarshalJSON(b []byte) error { return fieldmask.UnmarshalEnum
 // Values lists the kinds.
 func (OrgKind) Values() []string { return fieldmask.Texts(orgKinds) }
 
-// OrgStatus is the state of an organisation.
+// OrgStatus is the state of an organization.
 type OrgStatus string
 
-// The states of an organisation.
+// The states of an organization.
 const (
 	OrgStatusInitializing OrgStatus = "ORG_STATUS_INITIALIZING"
 	OrgStatusReady        OrgStatus = "ORG_STATUS_READY"
@@ -141,7 +141,7 @@ func groupKeyFilter(g *Group) *GroupFilter { return &GroupFilter{Name: g.Name} }
 // Capabilities returns what a caller needs besides the right to list groups.
 func (f *GroupFilter) Capabilities() []core.Capability { return f.Repos.Capabilities() }
 
-// Create makes a group below parent, or a new organisation if parent is "".
+// Create makes a group below parent, or a new organization if parent is "".
 func (s Groups) Create(ctx context.Context, parent core.UID, in fieldmask.Input[*Group]) (*Group, error) {
 	if parent == "" {
 		return s.signUp(ctx, in)
@@ -154,7 +154,7 @@ func (s Groups) Update(ctx context.Context, uid core.UID, in fieldmask.Input[*Gr
 	return s.rows.Update(ctx, uid, in)
 }
 
-// Delete deletes an empty group. An organisation that contains only its last
+// Delete deletes an empty group. An organization that contains only its last
 // owner is deleted together with that owner.
 func (s Groups) Delete(ctx context.Context, uid core.UID) error {
 	return s.rows.RemoveChecked(ctx, uid, func(tx core.Tx, _ core.UID) error {
@@ -197,7 +197,7 @@ func (s Groups) removeGroupData(ctx context.Context, tx core.Tx, uid core.UID) e
 }
 
 // removeLastOwner deletes the role binding and the identity of an owner whose binding is
-// the only one in an organisation.
+// the only one in an organization.
 func (s Groups) removeLastOwner(ctx context.Context, tx core.Tx, root core.UID) error {
 	bindings, err := s.area.Tables.RoleBindings.List(ctx, tx, core.Query[*RoleBindingFilter]{Scope: core.NewScope(core.Branch{Relation: core.Within, UID: root}), Order: core.Order{Field: "uid"}, Limit: 2, Parts: core.PartItems})
 	if err != nil || len(bindings.Items) != 1 || bindings.Items[0].Role.UID != OwnerRole {
@@ -218,8 +218,8 @@ func (s Groups) removeLastOwner(ctx context.Context, tx core.Tx, root core.UID) 
 	return nil
 }
 
-// signUp makes an organisation for a caller from another organisation, if the
-// service allows it. An identity acts only in its own organisation. Therefore the
+// signUp makes an organization for a caller from another organization, if the
+// service allows it. An identity acts only in its own organization. Therefore the
 // caller gets an identity in the new one, whose rule matches the current token,
 // and becomes its owner.
 func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group, error) {
@@ -240,24 +240,24 @@ func (s Groups) signUp(ctx context.Context, in fieldmask.Input[*Group]) (*Group,
 	if err := v.SortByField(s.rows.Kind.FieldNames()).Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.createOrganisation(ctx, group, owner)
+	made, err := s.createOrganization(ctx, group, owner)
 	if err != nil {
 		return nil, err
 	}
 	return made.Group, nil
 }
 
-// An Organisation is a root group with its first owner.
-type Organisation struct {
+// An Organization is a root group with its first owner.
+type Organization struct {
 	Group    *Group
 	Identity *Identity
 	Binding  *RoleBinding
 }
 
-// Bootstrap makes an organisation whose owner is the holder of a token with this
+// Bootstrap makes an organization whose owner is the holder of a token with this
 // issuer and subject. It checks no rights: it is for commands of the operator. If there is an
-// organisation with this name, the error has its UID.
-func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*Organisation, error) {
+// organization with this name, the error has its UID.
+func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*Organization, error) {
 	group := &Group{Name: name}
 	owner := &ClaimMatch{Issuer: issuer, Subject: subject}
 	var v core.Violations
@@ -266,15 +266,15 @@ func (s Groups) Bootstrap(ctx context.Context, name, issuer, subject string) (*O
 	if err := v.Err(); err != nil {
 		return nil, err
 	}
-	made, err := s.createOrganisation(ctx, group, owner)
+	made, err := s.createOrganization(ctx, group, owner)
 	if errors.Is(err, &core.Error{Code: core.CodeAlreadyExists}) {
-		return nil, s.nameOrganisation(ctx, name)
+		return nil, s.nameOrganization(ctx, name)
 	}
 	return made, err
 }
 
-// nameOrganisation returns the error for an organisation that exists already, for the operator.
-func (s Groups) nameOrganisation(ctx context.Context, name string) error {
+// nameOrganization returns the error for an organization that exists already, for the operator.
+func (s Groups) nameOrganization(ctx context.Context, name string) error {
 	groups, err := s.area.Tables.Groups.List(ctx, s.area.Store, core.Query[*GroupFilter]{
 		Scope: core.NewScope(core.Branch{Relation: core.Everything}), Filter: &GroupFilter{Name: name}, Order: core.Order{Field: "uid"}, Limit: core.NoLimit, Parts: core.PartItems,
 	})
@@ -285,7 +285,7 @@ func (s Groups) nameOrganisation(ctx context.Context, name string) error {
 	for _, group := range groups.Items {
 		if group.UID.IsRoot() {
 			existing.Resource.Name = string(group.UID)
-			existing.Message = fmt.Sprintf("Already exists: the organisation %s has the UID %s", name, group.UID)
+			existing.Message = fmt.Sprintf("Already exists: the organization %s has the UID %s", name, group.UID)
 		}
 	}
 	return existing
@@ -303,8 +303,8 @@ func (s Groups) IsEmpty(ctx context.Context) (bool, error) {
 	return err == nil && len(groups.Items) == 0, err
 }
 
-// createOrganisation stores a root group with its owner and records the events.
-func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *ClaimMatch) (*Organisation, error) {
+// createOrganization stores a root group with its owner and records the events.
+func (s Groups) createOrganization(ctx context.Context, group *Group, owner *ClaimMatch) (*Organization, error) {
 	root, now := core.NewRootUID(), s.area.Now()
 	s.rows.Kind.Stamp(group, root, now)
 	identity := &Identity{Name: "owner", ClaimMatch: owner}
@@ -313,19 +313,19 @@ func (s Groups) createOrganisation(ctx context.Context, group *Group, owner *Cla
 	binding := new(RoleBinding)
 	err := s.area.Store.Write(ctx, func(tx core.Tx) error {
 		*binding = *unread
-		return s.rows.MakeOnce(ctx, tx, "", &group, func() error { return s.storeOrganisation(ctx, tx, group, identity, binding) })
+		return s.rows.MakeOnce(ctx, tx, "", &group, func() error { return s.storeOrganization(ctx, tx, group, identity, binding) })
 	})
 	if errors.Is(err, core.ErrDuplicate) {
-		return nil, core.NewAlreadyExists(core.GroupRef, "", "name") // do not reveal which organisation has the name
+		return nil, core.NewAlreadyExists(core.GroupRef, "", "name") // do not reveal which organization has the name
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &Organisation{group, identity, binding}, nil
+	return &Organization{group, identity, binding}, nil
 }
 
-// storeOrganisation stores a root group with its owner and records the events, in a transaction.
-func (s Groups) storeOrganisation(ctx context.Context, tx core.Tx, group *Group, identity *Identity, binding *RoleBinding) error {
+// storeOrganization stores a root group with its owner and records the events, in a transaction.
+func (s Groups) storeOrganization(ctx context.Context, tx core.Tx, group *Group, identity *Identity, binding *RoleBinding) error {
 	if err := s.area.Tables.Groups.Insert(ctx, tx, group); err != nil {
 		return err
 	}

@@ -207,7 +207,7 @@ func (s Identities) Update(ctx context.Context, uid core.UID, in fieldmask.Input
 	})
 }
 
-// checkMayDisable fails if the change leaves an identity without a rule, and the organisation
+// checkMayDisable fails if the change leaves an identity without a rule, and the organization
 // without an owner who could sign in.
 func (s Identities) checkMayDisable(ctx context.Context, tx core.Tx, current *Identity, change *fieldmask.Change[*Identity]) error {
 	isGiven := change.Row.ClaimMatch != nil || change.Row.StaticKeys != nil
@@ -265,8 +265,8 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (core.UI
 	if err := v.Err(); err != nil {
 		return "", err
 	}
-	organisations := organisationsWith(actor, s.rows.Kind.List)
-	found, err := s.area.Tables.LookupIdentities(ctx, s.area.Store, issuer, subject, organisations)
+	organizations := organizationsWith(actor, s.rows.Kind.List)
+	found, err := s.area.Tables.LookupIdentities(ctx, s.area.Store, issuer, subject, organizations)
 	if err != nil {
 		return "", err
 	}
@@ -278,9 +278,9 @@ func (s Identities) Lookup(ctx context.Context, issuer, subject string) (core.UI
 	return "", core.NewNotFoundBecause(core.IdentityRef, fieldmask.TruncateForMessage(subject), "no identity that you may see has this issuer and subject")
 }
 
-// organisationsWith lists the organisations of the actor's identities, and those in which it
+// organizationsWith lists the organizations of the actor's identities, and those in which it
 // holds a capability.
-func organisationsWith(a *core.Actor, capability core.Capability) []core.UID {
+func organizationsWith(a *core.Actor, capability core.Capability) []core.UID {
 	var roots []core.UID
 	for _, uid := range slices.Concat(a.Identities, a.Scopes(capability)) {
 		roots = append(roots, uid.Root())

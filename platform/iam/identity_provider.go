@@ -11,7 +11,7 @@ import (
 
 // An IdentityProvider lets the users of an OpenID provider sign in to a group: the
 // first token of a user creates an identity in the group with the default role. It
-// takes effect once the organisation has proven that it controls the issuer (see
+// takes effect once the organization has proven that it controls the issuer (see
 // Verify).
 type IdentityProvider struct {
 	UID         core.UID  `json:"uid"`
@@ -22,7 +22,7 @@ type IdentityProvider struct {
 	DefaultRole core.UID  `json:"defaultRole"`
 	OIDC        *OIDC     `json:"oidc,omitempty"` // nil means that nobody can sign in
 
-	// New users can sign in only after the organisation has proven the issuer.
+	// New users can sign in only after the organization has proven the issuer.
 	IssuerVerified   bool      `json:"issuerVerified"`
 	IssuerVerifyTime core.Time `json:"issuerVerifyTime,omitzero"`
 
@@ -207,7 +207,7 @@ func (s IdentityProviders) Create(ctx context.Context, parent core.UID, in field
 	})
 }
 
-// readProof reads the proof that the organisation of p has for the issuer of p.
+// readProof reads the proof that the organization of p has for the issuer of p.
 func (s IdentityProviders) readProof(ctx context.Context, tx core.Tx, p *IdentityProvider) (*IssuerProof, error) {
 	if p.OIDC == nil {
 		return &IssuerProof{}, nil

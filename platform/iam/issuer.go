@@ -11,8 +11,8 @@ import (
 )
 
 // Identity providers, and rules with patterns, let many callers of an issuer act
-// in an organisation. They take effect once the organisation has proven that it
-// controls the issuer, or the operator has allowed it. Otherwise any organisation
+// in an organization. They take effect once the organization has proven that it
+// controls the issuer, or the operator has allowed it. Otherwise any organization
 // could capture the callers of any issuer. A rule with one exact issuer and
 // subject needs no proof, because its author knows the caller. An invite needs no
 // proof, because the caller accepts it.
@@ -32,18 +32,18 @@ const (
 // AdmitsNewUsers reports whether new users can sign in too.
 func (m ProofMethod) AdmitsNewUsers() bool { return m != "" && m != ProofUpgrade }
 
-// An IssuerProof allows an organisation to decide about callers of an issuer.
+// An IssuerProof allows an organization to decide about callers of an issuer.
 type IssuerProof struct {
-	Organisation core.UID
+	Organization core.UID
 	Issuer       string // one issuer, those of a host, or all, as in RuleKey
 	Method       ProofMethod
 	VerifyTime   core.Time // time of the last successful check
 	CheckTime    core.Time // time of the last check
 }
 
-// OrganisationClaim is the claim in which an issuer names the organisations that
+// OrganizationClaim is the claim in which an issuer names the organizations that
 // may decide about its callers: the UID of a root group, or a list of UIDs.
-const OrganisationClaim = "atrium_organisation"
+const OrganizationClaim = "atrium_organization"
 
 // A SharedIssuer serves many tenants. Its subjects begin with the tenant. Subject
 // patterns that begin with a literal tenant need no proof.
@@ -78,10 +78,10 @@ func (area *Area) namesTenant(m *ClaimMatch) bool {
 	return area.tenant(m.Issuer, prefix) != ""
 }
 
-// rulesOfKey limits the identities of an organisation with the same RuleKey.
+// rulesOfKey limits the identities of an organization with the same RuleKey.
 const rulesOfKey = 20
 
-// admitRule fails unless the organisation may have the rule of an identity. It must be called in the transaction
+// admitRule fails unless the organization may have the rule of an identity. It must be called in the transaction
 // that writes the rule.
 func (area *Area) admitRule(ctx context.Context, tx core.Tx, i *Identity) error {
 	admit, err := area.readRules(ctx, tx, i)
@@ -91,7 +91,7 @@ func (area *Area) admitRule(ctx context.Context, tx core.Tx, i *Identity) error 
 	return admit(0)
 }
 
-// readRules reads what decides whether organisations may have the rules of identities. The function that it returns
+// readRules reads what decides whether organizations may have the rules of identities. The function that it returns
 // fails unless they may have the i-th, together with those that it has admitted before.
 func (area *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Identity) (admit func(i int) error, _ error) {
 	keys, roots := map[core.UID]RuleKey{}, map[core.UID]bool{}
@@ -127,7 +127,7 @@ func (area *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Iden
 		case key == (RuleKey{}):
 			return nil
 		case n >= rulesOfKey:
-			return core.FailedPrecondition("TOO_MANY_RULES", identities[i].subjectField(), fmt.Sprintf("an organisation may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
+			return core.FailedPrecondition("TOO_MANY_RULES", identities[i].subjectField(), fmt.Sprintf("an organization may have %d identities for the same issuer and subject, or for the same issuer and start of a subject pattern; make the patterns' literal starts longer, or delete identities", rulesOfKey))
 		case bindings[uid] > bindingsOfKey:
 			return tooManyBindings(uid)
 		}
@@ -147,12 +147,12 @@ func (area *Area) readRules(ctx context.Context, tx core.Tx, identities ...*Iden
 	}, nil
 }
 
-// bindingsOfKey limits the role bindings of the identities of an organisation with the same
+// bindingsOfKey limits the role bindings of the identities of an organization with the same
 // RuleKey. Each request of a caller who has the rule reads them, and the rule may be about
-// somebody who knows nothing of the organisation.
+// somebody who knows nothing of the organization.
 const bindingsOfKey = 1000
 
-// checkBindings fails if one of these identities of an organisation would have too many role bindings with new ones, together
+// checkBindings fails if one of these identities of an organization would have too many role bindings with new ones, together
 // with the others whose rule has its key. Then it returns the identity.
 func (area *Area) checkBindings(ctx context.Context, tx core.Tx, keys map[core.UID]RuleKey, made ...*RoleBinding) (overfull core.UID, _ error) {
 	maps.DeleteFunc(keys, func(_ core.UID, key RuleKey) bool { return key == (RuleKey{}) }) // no token reads the bindings
@@ -173,7 +173,7 @@ func (area *Area) checkBindings(ctx context.Context, tx core.Tx, keys map[core.U
 }
 
 func tooManyBindings(uid core.UID) error {
-	return core.FailedPrecondition("TOO_MANY_BINDINGS", string(uid), fmt.Sprintf("an organisation may have %d role bindings for identities with the same issuer and subject, or with the same issuer and start of a subject pattern; bind roles on groups further up, or delete bindings", bindingsOfKey))
+	return core.FailedPrecondition("TOO_MANY_BINDINGS", string(uid), fmt.Sprintf("an organization may have %d role bindings for identities with the same issuer and subject, or with the same issuer and start of a subject pattern; bind roles on groups further up, or delete bindings", bindingsOfKey))
 }
 
 // ruleKey returns the key of the rule or of the static keys.
@@ -202,7 +202,7 @@ func (m *ClaimMatch) subjectField() string {
 func unprovenError(m *ClaimMatch, root core.UID) error {
 	switch {
 	case m.Issuer != "":
-		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organisation has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium admin issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
+		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", m.subjectField(), "a subject pattern needs an issuer that the organization has verified: verify an identity provider of this issuer, or ask the operator to allow it (atrium admin issuers allow --org "+string(root)+" --issuer "+m.Issuer+")")
 	case literalHost(m.IssuerPattern) != "":
 		return core.FailedPrecondition("ISSUER_NOT_VERIFIED", "claimMatch.issuerPattern", "an issuer pattern must be allowed by the operator (atrium admin issuers allow --org "+string(root)+" --issuer "+literalHost(m.IssuerPattern)+"/*)")
 	default:
@@ -210,7 +210,7 @@ func unprovenError(m *ClaimMatch, root core.UID) error {
 	}
 }
 
-// readProof reads the proof that an organisation has for an issuer. For the
+// readProof reads the proof that an organization has for an issuer. For the
 // operator and in development mode, it stores a proof if there is none.
 func (area *Area) readProof(ctx context.Context, tx core.Tx, root core.UID, issuer string) (*IssuerProof, error) {
 	found, err := area.Tables.IssuerProof(ctx, tx, root, issuer)
@@ -218,7 +218,7 @@ func (area *Area) readProof(ctx context.Context, tx core.Tx, root core.UID, issu
 		return found, err
 	}
 	if a := core.ActorOf(ctx); area.options.AllowIssuers || a != nil && a.Operator != "" {
-		found = &IssuerProof{Organisation: root, Issuer: issuer, Method: ProofOperator, VerifyTime: area.Now(), CheckTime: area.Now()}
+		found = &IssuerProof{Organization: root, Issuer: issuer, Method: ProofOperator, VerifyTime: area.Now(), CheckTime: area.Now()}
 		err = area.Tables.PutIssuerProof(ctx, tx, found)
 	}
 	return found, err

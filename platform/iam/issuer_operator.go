@@ -23,7 +23,7 @@ type AllowedIssuer struct {
 	Issuer string   `json:"issuer"`
 }
 
-// Allow lets an organisation decide about callers of an issuer: one issuer,
+// Allow lets an organization decide about callers of an issuer: one issuer,
 // `https://host/*` for patterns over the issuers of a host, or `*` for all.
 func (s Issuers) Allow(ctx context.Context, root core.UID, issuer string) error {
 	key, err := s.key(ctx, root, issuer)
@@ -35,7 +35,7 @@ func (s Issuers) Allow(ctx context.Context, root core.UID, issuer string) error 
 			return err
 		}
 		tx.Record(s.area.Event(ctx, GroupKind.Event, issuerAllowed, root, root, &AllowedIssuer{root, issuer}))
-		return s.put(ctx, tx, &IssuerProof{Organisation: root, Issuer: key, Method: ProofOperator, VerifyTime: s.area.Now(), CheckTime: s.area.Now()})
+		return s.put(ctx, tx, &IssuerProof{Organization: root, Issuer: key, Method: ProofOperator, VerifyTime: s.area.Now(), CheckTime: s.area.Now()})
 	})
 }
 
@@ -51,7 +51,7 @@ func (s Issuers) Revoke(ctx context.Context, root core.UID, issuer string) error
 		}
 		proof, err := s.area.Tables.IssuerProof(ctx, tx, root, key)
 		if err == nil && proof.Method == "" {
-			err = core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organisation "+string(root)+" has no proof for this issuer; `atrium admin issuers list` shows its proofs")
+			err = core.FailedPrecondition("ISSUER_NOT_VERIFIED", issuer, "the organization "+string(root)+" has no proof for this issuer; `atrium admin issuers list` shows its proofs")
 		}
 		if err != nil {
 			return err
@@ -66,7 +66,7 @@ func (s Issuers) put(ctx context.Context, tx core.Tx, proof *IssuerProof) error 
 	if err := s.area.Tables.PutIssuerProof(ctx, tx, proof); err != nil {
 		return err
 	}
-	return s.record(ctx, tx, proof.Organisation, proof.Issuer)
+	return s.record(ctx, tx, proof.Organization, proof.Issuer)
 }
 
 // remove deletes a proof and records the resulting changes.

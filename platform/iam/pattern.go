@@ -18,7 +18,7 @@ const (
 	maxProgram = 1000
 	// maxMatched limits the texts that are matched with patterns, in bytes.
 	maxMatched = 1024
-	// maxWork limits the work for the rules of one organisation per token, in
+	// maxWork limits the work for the rules of one organization per token, in
 	// instructions times bytes: a few milliseconds.
 	maxWork = 1 << 19
 
@@ -110,14 +110,14 @@ func (p *patterns) get(text string) *compiledPattern {
 	return c
 }
 
-// A matcher matches one token with the rules of one organisation.
+// A matcher matches one token with the rules of one organization.
 type matcher struct {
 	patterns *patterns
 	work     int // amount of work that has been done
 }
 
 // matchFull reports whether a pattern matches all of s. The pattern is not wrapped
-// in \A(?: and )\z, because it could close that group. When the organisation has
+// in \A(?: and )\z, because it could close that group. When the organization has
 // used up its work limit, its patterns match nothing.
 func (m *matcher) matchFull(pattern, s string) bool {
 	if len(s) > maxMatched {

@@ -133,7 +133,7 @@ func (x *Presumption) Resolve(rows BearerRows) error {
 		if err != nil {
 			return x.finish(isFailed, err)
 		}
-		found := x.area.recognise(x.claims, candidates, options)
+		found := x.area.recognize(x.claims, candidates, options)
 		if len(found.firstSignIns) > 0 || !equalActors(found.actor, x.actor) {
 			return x.finish(isRefuted, errRefuted)
 		}

@@ -9,7 +9,7 @@ import (
 )
 
 // A Role is a named set of capabilities. A custom role belongs to a group and can
-// be bound there and below. Built-in roles belong to no organisation.
+// be bound there and below. Built-in roles belong to no organization.
 type Role struct {
 	UID          core.UID          `json:"uid"`
 	Name         string            `json:"name"` // unique in its group
@@ -103,7 +103,7 @@ func (r *Role) Outline() *Role {
 	return &Role{UID: r.UID, Name: r.Name, Description: r.Description}
 }
 
-// BuiltInRoles returns the roles that every organisation can use.
+// BuiltInRoles returns the roles that every organization can use.
 func BuiltInRoles() []*Role {
 	roles := make([]*Role, len(builtInRoleData))
 	for i := range builtInRoleData {
@@ -232,7 +232,7 @@ func (s Roles) checkNotBuiltIn(ctx context.Context, uid core.UID) error {
 	return core.FailedPrecondition("BUILT_IN_ROLE", string(uid), "built-in roles cannot be changed")
 }
 
-// readCaller reads the current grants of the caller. The organisation must be locked before, which prevents a concurrent
+// readCaller reads the current grants of the caller. The organization must be locked before, which prevents a concurrent
 // revocation, so that they stay valid until commit.
 func (area *Area) readCaller(ctx context.Context, tx core.Tx) (*core.Actor, error) {
 	actor, err := core.RequireCaller(ctx)
@@ -242,7 +242,7 @@ func (area *Area) readCaller(ctx context.Context, tx core.Tx) (*core.Actor, erro
 	return withCurrentGrants(ctx, actor, area.Tables, tx)
 }
 
-// readCallerAndBound locks the organisation of identities, and reads the current grants of the caller and what is bound to the
+// readCallerAndBound locks the organization of identities, and reads the current grants of the caller and what is bound to the
 // identities. Whoever decides who is an identity must hold what is bound to it.
 func (area *Area) readCallerAndBound(ctx context.Context, tx core.Tx, identities ...core.UID) (caller *core.Actor, bound map[core.UID][]core.Grant, err error) {
 	tx.Lock(identities[0].Root())

@@ -360,13 +360,13 @@ func (s RoleBindings) noteUnbinding(ctx context.Context, tx core.Tx, b *RoleBind
 	return s.rows.Table.Update(ctx, tx, b, reviewFields...)
 }
 
-// isOfLastingOwner reports whether the binding makes an owner of an organisation who stays one.
+// isOfLastingOwner reports whether the binding makes an owner of an organization who stays one.
 func (b *RoleBinding) isOfLastingOwner() bool {
 	return b.Group.UID.IsRoot() && b.Role.UID == OwnerRole && b.ExpireTime.IsZero()
 }
 
 // checkNotLastOwner fails if b is the binding of the last owner of an
-// organisation. Owners whose bindings expire do not count.
+// organization. Owners whose bindings expire do not count.
 func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx core.Tx, b *RoleBinding) error {
 	root := b.Group.UID
 	if !b.isOfLastingOwner() {
@@ -385,7 +385,7 @@ func (s RoleBindings) checkNotLastOwner(ctx context.Context, tx core.Tx, b *Role
 	return lastOwnerError(root)
 }
 
-// checkOwnerStays fails if an organisation loses the last owner who could sign in, because it
+// checkOwnerStays fails if an organization loses the last owner who could sign in, because it
 // loses a role binding, or the rule of an identity.
 func (area *Area) checkOwnerStays(ctx context.Context, tx core.Tx, root, lost core.UID) error {
 	if stays, err := area.Tables.HasOwner(ctx, tx, root, lost); err != nil || stays {
@@ -398,5 +398,5 @@ func (area *Area) checkOwnerStays(ctx context.Context, tx core.Tx, root, lost co
 }
 
 func lastOwnerError(root core.UID) error {
-	return core.FailedPrecondition("LAST_OWNER", string(root), "an organisation needs at least one owner who can sign in and whose binding never expires; bind the owner role to another identity with a rule first")
+	return core.FailedPrecondition("LAST_OWNER", string(root), "an organization needs at least one owner who can sign in and whose binding never expires; bind the owner role to another identity with a rule first")
 }

@@ -129,7 +129,7 @@ func (s RoleBindings) createAll(ctx context.Context, parent core.UID, ins []fiel
 	return made, err
 }
 
-// acceptAll authorises and checks all bindings, and reports all violations.
+// acceptAll authorizes and checks all bindings, and reports all violations.
 func (s RoleBindings) acceptAll(ctx context.Context, parent core.UID, ins []fieldmask.Input[*RoleBinding], list string) ([]*RoleBinding, error) {
 	bindings := make([]*RoleBinding, len(ins))
 	var all core.Violations
@@ -188,7 +188,7 @@ func (s RoleBindings) DeleteBatch(ctx context.Context, uids []core.UID, note str
 	return s.rows.ChangeBatchBy(ctx, core.ListOfUIDs, uids, "deleted", func(tx core.Tx, sorted []core.UID) (int, error) { return s.unbindAll(ctx, tx, sorted, note) })
 }
 
-// unbindAll deletes bindings: those of owners of an organisation one by one, because another one must remain after each, and all
+// unbindAll deletes bindings: those of owners of an organization one by one, because another one must remain after each, and all
 // others together. After an error, it returns the index of the binding that caused it, or NoRow.
 func (s RoleBindings) unbindAll(ctx context.Context, tx core.Tx, sorted []core.UID, note string) (failing int, _ error) {
 	for _, uid := range sorted {

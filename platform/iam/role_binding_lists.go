@@ -38,7 +38,7 @@ func (s RoleBindings) ListEffective(ctx context.Context, groups []core.UID, capa
 	})
 }
 
-// effectiveQuery checks and authorises a request for the bindings that apply to a
+// effectiveQuery checks and authorizes a request for the bindings that apply to a
 // group. The scope is the group and all groups above it on which the caller may
 // list bindings.
 func (s RoleBindings) effectiveQuery(ctx context.Context, group core.UID, req core.ListRequest[*RoleBindingFilter]) (core.Query[*RoleBindingFilter], error) {

@@ -105,7 +105,7 @@ func newChangedError(uids []core.UID, changed []core.Violations) error {
 }
 
 // checkNotOwn fails if a binding is the caller's own, unless nobody else is sure to be able to review it: the
-// organisation has no other owner who can sign in.
+// organization has no other owner who can sign in.
 func (s RoleBindings) checkNotOwn(ctx context.Context, tx core.Tx, b *RoleBinding) error {
 	own := core.ActorOf(ctx).Identities
 	if !slices.Contains(own, b.Identity.UID) {

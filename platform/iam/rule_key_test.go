@@ -71,9 +71,9 @@ func TestPatternsAreKeptWithinBounds(t *testing.T) {
 	}
 }
 
-// Forty rules of one organisation must not cost a token of another one more than some
+// Forty rules of one organization must not cost a token of another one more than some
 // milliseconds, whatever their patterns are.
-func TestTheWorkForPatternsOfAnOrganisationIsLimited(t *testing.T) {
+func TestTheWorkForPatternsOfAnOrganizationIsLimited(t *testing.T) {
 	t.Parallel()
 	m := &matcher{patterns: newPatterns()}
 	long := strings.Repeat("a", maxMatched)
@@ -91,6 +91,6 @@ func TestTheWorkForPatternsOfAnOrganisationIsLimited(t *testing.T) {
 		t.Error("a pattern is tried beyond the bounds")
 	}
 	if !(&matcher{patterns: m.patterns}).matchFull("ada", "ada") {
-		t.Error("another organisation's pattern is not tried")
+		t.Error("another organization's pattern is not tried")
 	}
 }

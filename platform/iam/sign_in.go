@@ -64,7 +64,7 @@ func ReadGrants(ctx context.Context, t Tables, r core.Conn, actors []*core.Actor
 type SignInQueries interface {
 	// Candidates finds, with one indexed statement, up to MaxCandidates identities
 	// whose rule may match the token of a bearer: rules with the exact keys, and
-	// rules with patterns of organisations that have proven the issuer. The same
+	// rules with patterns of organizations that have proven the issuer. The same
 	// statement finds the identity providers of the issuer that have a proof. The
 	// caller of Candidates does the exact matching.
 	Candidates(ctx context.Context, on core.Conn, b Bearer) ([]Candidate, []SignInOption, error)
@@ -72,20 +72,20 @@ type SignInQueries interface {
 	// Grants reads the roles bound to identities.
 	Grants(ctx context.Context, on core.Conn, identities []core.UID) ([]core.Grant, error)
 
-	// AuthorityVersions reads the versions of organisations and issuers. The version of an
-	// organisation changes with everything in it that decides who a caller is and what they
+	// AuthorityVersions reads the versions of organizations and issuers. The version of an
+	// organization changes with everything in it that decides who a caller is and what they
 	// hold. The version of an issuer changes with each identity, provider and proof that names
 	// it.
 	AuthorityVersions(ctx context.Context, on core.Conn, roots []core.UID, issuers []string) (AuthorityVersions, error)
 
 	// StaticIdentities finds identities with static keys that name exactly this
-	// issuer and subject. There is a limit; the first one of each organisation
+	// issuer and subject. There is a limit; the first one of each organization
 	// precedes the second ones.
 	StaticIdentities(ctx context.Context, on core.Conn, issuer, subject string) ([]*Identity, error)
 
-	// LookupIdentities finds the identities of organisations with exactly this issuer and
+	// LookupIdentities finds the identities of organizations with exactly this issuer and
 	// subject, the oldest first.
-	LookupIdentities(ctx context.Context, on core.Conn, issuer, subject string, organisations []core.UID) ([]core.UID, error)
+	LookupIdentities(ctx context.Context, on core.Conn, issuer, subject string, organizations []core.UID) ([]core.UID, error)
 
 	// KnowsIssuer reports whether an identity or an identity provider names
 	// exactly this issuer.
@@ -94,7 +94,7 @@ type SignInQueries interface {
 
 // AuthorityVersions are versions of what decides who callers are.
 type AuthorityVersions struct {
-	Roots   map[core.UID]string // by organisation
+	Roots   map[core.UID]string // by organization
 	Issuers map[string]string   // by the issuer of a rule; "" has identities whose rules name none
 }
 
@@ -106,10 +106,10 @@ type Bearer struct {
 	// Groups are all texts of claims that could list external groups.
 	Groups []string
 	// Issuers and Subjects are the parts of the keys of rules with patterns, in
-	// organisations that have proven the issuer.
+	// organizations that have proven the issuer.
 	Issuers, Subjects []string
 	// Tenants are the subject parts of the keys, together with Issuer, of rules
-	// in all organisations. It is empty unless the issuer is shared.
+	// in all organizations. It is empty unless the issuer is shared.
 	Tenants []string
 	// Static are the identities whose own keys signed the token. If there are
 	// any, the store looks for no others.
@@ -120,14 +120,14 @@ type Bearer struct {
 type Candidate struct {
 	Identity *Identity
 	Grants   []core.Grant
-	Proven   bool // the organisation has proven the issuers of the rule
+	Proven   bool // the organization has proven the issuers of the rule
 }
 
 // Limits of the candidates that are read for one token: in total, and per
-// organisation. Rules with an exact issuer and subject come first. Of these, the
-// first rule of each organisation precedes the second ones, and older rules
+// organization. Rules with an exact issuer and subject come first. Of these, the
+// first rule of each organization precedes the second ones, and older rules
 // precede newer ones. They are selected from as many rules as MaxCandidates
-// organisations can have. Thus a few organisations with many rules for someone
+// organizations can have. Thus a few organizations with many rules for someone
 // else's subject cannot hide the rules of others.
 const (
 	MaxCandidates       = 400
@@ -235,7 +235,7 @@ func (area *Area) provision(ctx context.Context, a *core.Actor, c Claims, e *Sig
 
 // accepts reports whether the provider accepts a token: it was issued for the
 // provider's client, or for this service without naming another client as the
-// authorised party. The latter matters because issuers with many tenants use the
+// authorized party. The latter matters because issuers with many tenants use the
 // same audience for the clients of all tenants.
 func (p *IdentityProvider) accepts(c Claims) bool {
 	if p.OIDC == nil || p.OIDC.Issuer != c.Issuer {
@@ -303,7 +303,7 @@ func (area *Area) createProvisioned(ctx context.Context, c Claims, provider *Ide
 var errNotAdmitted = errors.New("the identity provider does not admit the user of this token")
 
 // readAdmitting reads a provider, which may have changed since the token was matched with it,
-// and locks its organisation. It returns errNotAdmitted unless the provider admits new users
+// and locks its organization. It returns errNotAdmitted unless the provider admits new users
 // with this token.
 func (area *Area) readAdmitting(ctx context.Context, tx core.Tx, provider core.UID, c Claims) (*IdentityProvider, error) {
 	current, err := area.IdentityProviders.rows.GetLocked(ctx, tx, provider)
@@ -335,7 +335,7 @@ func (area *Area) readProvisioned(ctx context.Context, c Claims, provider *Ident
 }
 
 // insertRecorded stores a new identity and records its event. It fails unless the
-// organisation may have the rule of the identity.
+// organization may have the rule of the identity.
 func (s Identities) insertRecorded(ctx context.Context, tx core.Tx, group core.UID, i *Identity) error {
 	s.rows.Kind.Stamp(i, group.NewChild(), s.area.Now())
 	if err := s.area.admitRule(ctx, tx, i); err != nil {

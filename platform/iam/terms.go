@@ -190,7 +190,7 @@ func (s Terms) ListOfEach(ctx context.Context, req core.ListRequest[*TermsFilter
 	})
 }
 
-// acceptanceScope authorises a read and returns the scope of the acceptances that
+// acceptanceScope authorizes a read and returns the scope of the acceptances that
 // apply to a group.
 func (s Terms) acceptanceScope(ctx context.Context, group core.UID) (core.Scope, error) {
 	if _, err := core.RequireCaller(ctx); err != nil {

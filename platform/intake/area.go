@@ -56,9 +56,9 @@ type Queries interface {
 	// Runs reads the reports of sources, the newest first.
 	Runs(ctx context.Context, on core.Conn, sources []core.UID) (map[core.UID][]*SourceRun, error)
 
-	// OperatorSources reads the sources that are for all organisations.
+	// OperatorSources reads the sources that are for all organizations.
 	OperatorSources(ctx context.Context, on core.Conn) ([]*Source, error)
-	// AllSources reads up to limit sources of all organisations and of the operator, those first that fail, and then those that
+	// AllSources reads up to limit sources of all organizations and of the operator, those first that fail, and then those that
 	// were not read for longest.
 	AllSources(ctx context.Context, on core.Conn, limit int) ([]*Source, error)
 }

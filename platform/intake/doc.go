@@ -8,7 +8,7 @@
 //	source.go       what is read, how often, and for whom
 //	source_type.go  the types of sources, and what each of them can be told
 //	run.go          the reports of runs, and requests to run and to cancel
-//	feed.go         the operator's sources, which are for all organisations, and how old they are
+//	feed.go         the operator's sources, which are for all organizations, and how old they are
 //	queue.go        gives sources that are due to processes, with leases
 //	outcome.go      decides when a source is read again
 package intake

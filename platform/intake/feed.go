@@ -21,7 +21,7 @@ func CheckFeed(f Feed, private []string) string {
 	var v core.Violations
 	source := f.source()
 	if n := natures[f.Type]; !n.forAll {
-		return "only osv, kev and epss are the same for all organisations"
+		return "only osv, kev and epss are the same for all organizations"
 	}
 	v.CheckRequiredLines("ecosystems", f.Ecosystems, maxEcosystems)
 	webhooks.CheckURL(&v, "url", source.URL, private, nil)
@@ -40,7 +40,7 @@ func (f Feed) source() *Source {
 	return s
 }
 
-// feedLock serialises servers that start at the same time.
+// feedLock serializes servers that start at the same time.
 const feedLock core.UID = "feeds"
 
 // SetFeeds makes the sources of the operator those of some feeds. It changes nothing of those that are there already, so that servers with

@@ -46,7 +46,7 @@ type Claim struct {
 	Fault    string // why it cannot be read; "" if it can
 }
 
-// A Share says of which sources a process can read one more: of those of the operator, or of those of organisations that it is not busy with.
+// A Share says of which sources a process can read one more: of those of the operator, or of those of organizations that it is not busy with.
 type Share struct {
 	OfOperator bool
 	Busy       []core.UID

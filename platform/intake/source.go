@@ -15,8 +15,8 @@ import (
 	"atrium/platform/webhooks"
 )
 
-// A Source is a place that the server reads by itself, at intervals, and imports what it has. One of an organisation is in the group that
-// the records are imported into. One of the operator has a UID without a group, and is for all organisations.
+// A Source is a place that the server reads by itself, at intervals, and imports what it has. One of an organization is in the group that
+// the records are imported into. One of the operator has a UID without a group, and is for all organizations.
 type Source struct {
 	UID        core.UID      `json:"uid"`
 	Name       string        `json:"name"` // unique in its group
@@ -155,7 +155,7 @@ func (area *Area) sourceKind() *core.Kind[*Source] {
 			return
 		}
 		s.complete()
-		if n, known := natures[s.Type]; known && !n.forOrganisations {
+		if n, known := natures[s.Type]; known && !n.forOrganizations {
 			v.Add("type", "must be one of OSV, OCI, VEX and SBOM: %s is the same for all organizations, and the operator of the service imports it", strings.ToUpper(s.Type.Short()))
 		} else {
 			s.checkReading(v)

@@ -120,7 +120,7 @@ func TestFeedsAreThoseOfTheServerThatStartedLast(t *testing.T) {
 		if none := set(); len(none) != 0 {
 			t.Errorf("without feeds there are %v", none)
 		}
-		// They are no business of organisations, which see them all the same.
+		// They are no business of organizations, which see them all the same.
 		if err := p.Sources.SetFeeds(t.Context(), nil); err == nil {
 			t.Error("anybody can set feeds")
 		}
@@ -206,8 +206,8 @@ func input[T any](fields map[string]any) fieldmask.Input[T] {
 	return fieldmask.JSONInput[T](text, nil)
 }
 
-// An organisation with many sources that are due does not hide those of others from a process that is busy with it.
-func TestManySourcesOfOneOrganisationHideNoOther(t *testing.T) {
+// An organization with many sources that are due does not hide those of others from a process that is busy with it.
+func TestManySourcesOfOneOrganizationHideNoOther(t *testing.T) {
 	t.Parallel()
 	onEachEngine(t, func(t *testing.T, p *platform.Platform, ctx context.Context, org core.UID) {
 		other, err := p.Groups.Bootstrap(ctx, "other", "https://issuer.example.com", "other")
@@ -227,7 +227,7 @@ func TestManySourcesOfOneOrganisationHideNoOther(t *testing.T) {
 		last, queue := create(other.Group.UID, "last"), p.Sources.Queue(time.Minute)
 		for _, c := range []struct {
 			of   intake.Share
-			want core.UID // the organisation; "" means none
+			want core.UID // the organization; "" means none
 		}{{intake.Share{}, org}, {intake.Share{OfOperator: true}, ""}, {intake.Share{Busy: []core.UID{org}}, last.UID.Root()}, {intake.Share{Busy: []core.UID{org}}, ""}} {
 			claim, _, err := queue.Claim(ctx, c.of)
 			var got core.UID

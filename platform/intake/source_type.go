@@ -40,19 +40,19 @@ func (t SourceType) Short() string {
 type nature struct {
 	url      string        // where a source without a URL reads; "" means that it must have one
 	interval time.Duration // of a source without one
-	// forOrganisations and forAll say whether a source of the type can be of an organisation, and of the operator.
-	forOrganisations, forAll bool
+	// forOrganizations and forAll say whether a source of the type can be of an organization, and of the operator.
+	forOrganizations, forAll bool
 	ecosystems, patterns     bool              // whether a source of the type can have these
 	imports                  []core.Capability // that importing what it has into a group needs
 }
 
 var natures = map[SourceType]nature{
-	OSV:  {url: "https://osv-vulnerabilities.storage.googleapis.com/", interval: time.Hour, forOrganisations: true, forAll: true, ecosystems: true, imports: []core.Capability{core.CapAdvisoriesImport}},
+	OSV:  {url: "https://osv-vulnerabilities.storage.googleapis.com/", interval: time.Hour, forOrganizations: true, forAll: true, ecosystems: true, imports: []core.Capability{core.CapAdvisoriesImport}},
 	KEV:  {url: "https://www.cisa.gov/sites/default/files/feeds/known_exploited_vulnerabilities.json", interval: 6 * time.Hour, forAll: true},
 	EPSS: {url: "https://epss.empiricalsecurity.com/epss_scores-current.csv.gz", interval: 24 * time.Hour, forAll: true},
-	OCI:  {interval: time.Hour, forOrganisations: true, patterns: true, imports: []core.Capability{core.CapRegistryImport, core.CapSBOMsImport}},
-	VEX:  {interval: 6 * time.Hour, forOrganisations: true, imports: []core.Capability{core.CapVEXImport}},
-	SBOM: {interval: time.Hour, forOrganisations: true, imports: []core.Capability{core.CapSBOMsImport}},
+	OCI:  {interval: time.Hour, forOrganizations: true, patterns: true, imports: []core.Capability{core.CapRegistryImport, core.CapSBOMsImport}},
+	VEX:  {interval: 6 * time.Hour, forOrganizations: true, imports: []core.Capability{core.CapVEXImport}},
+	SBOM: {interval: time.Hour, forOrganizations: true, imports: []core.Capability{core.CapSBOMsImport}},
 }
 
 const (

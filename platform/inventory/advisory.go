@@ -243,7 +243,7 @@ func (a *Advisory) latestEvent() (latest *AdvisoryEvent) {
 	return latest
 }
 
-// An AdvisoryState summarises an advisory in one word.
+// An AdvisoryState summarizes an advisory in one word.
 type AdvisoryState string
 
 // The states.

@@ -7,7 +7,7 @@ import (
 	"atrium/platform/core"
 )
 
-// FeedGroup contains the advisories of feeds for all organisations. Nobody has a role on it,
+// FeedGroup contains the advisories of feeds for all organizations. Nobody has a role on it,
 // so only documents show them.
 const FeedGroup core.UID = "0000000000000000000000000000000000000000"
 

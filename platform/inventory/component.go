@@ -151,7 +151,7 @@ func candidates(components []*Component, versions map[core.UID]*PackageVersion, 
 	return all
 }
 
-// usesOf returns the versions that components name, with their licences: ecosystem.NoLicense if documents say none. Of source packages,
+// usesOf returns the versions that components name, with their licenses: ecosystem.NoLicense if documents say none. Of source packages,
 // nothing is installed, and there is nothing to say.
 func usesOf(components []*Component) map[core.UID][]string {
 	uses := make(map[core.UID][]string, len(components))
@@ -171,7 +171,7 @@ func usesOf(components []*Component) map[core.UID][]string {
 	return uses
 }
 
-// LicensesOfUse returns the licences of an installed package: ecosystem.NoLicense if documents say none.
+// LicensesOfUse returns the licenses of an installed package: ecosystem.NoLicense if documents say none.
 func LicensesOfUse(said []string) []string {
 	if len(said) == 0 {
 		return []string{ecosystem.NoLicense}
@@ -179,7 +179,7 @@ func LicensesOfUse(said []string) []string {
 	return said
 }
 
-// usesOfNames returns versions that stand for names, of which no licences are known.
+// usesOfNames returns versions that stand for names, of which no licenses are known.
 func usesOfNames(versions []core.UID) map[core.UID][]string {
 	uses := make(map[core.UID][]string, len(versions))
 	for _, v := range versions {

@@ -316,11 +316,11 @@ type FindingQueries interface {
 	// HasFindingTask reports whether a task is about an image of a repo, or about all of its images, whichever the advisory.
 	HasFindingTask(ctx context.Context, on core.Conn, image core.ImageKey) (bool, error)
 
-	// NextFindingRoot returns the first organisation after another one that has tasks, in the order
+	// NextFindingRoot returns the first organization after another one that has tasks, in the order
 	// of UIDs, or "" if there is none.
 	NextFindingRoot(ctx context.Context, on core.Conn, after core.UID) (root core.UID, err error)
 
-	// FindingTasks reads the oldest tasks of an organisation.
+	// FindingTasks reads the oldest tasks of an organization.
 	FindingTasks(ctx context.Context, tx core.Tx, root core.UID, limit int) ([]FindingTask, error)
 
 	AddFindingTasks(ctx context.Context, tx core.Tx, tasks []FindingTask) error
@@ -354,7 +354,7 @@ type FindingQueries interface {
 	// have one of the normal names.
 	AdvisoriesNamed(ctx context.Context, on core.Conn, repo core.UID, names []string) ([]*Advisory, error)
 
-	// ReposOfAdvisories lists, for each advisory, the repos of an organisation (of all if root is "") that hold a
+	// ReposOfAdvisories lists, for each advisory, the repos of an organization (of all if root is "") that hold a
 	// package with one of its names, that have an image with its digest, or that have findings
 	// of it. A repo can be listed several times.
 	ReposOfAdvisories(ctx context.Context, tx core.Tx, root core.UID, all []AdvisoryReach) (map[core.UID][]core.UID, error)
@@ -363,7 +363,7 @@ type FindingQueries interface {
 	LastImageNumber(ctx context.Context, tx core.Tx, repo core.UID) (int64, error)
 
 	// PutImageStatuses stores the statuses of images of a repo. Those that there were must have been read since the
-	// findings of the organisation were locked.
+	// findings of the organization were locked.
 	PutImageStatuses(tx core.Tx, repo core.UID, statuses []*ImageStatus)
 
 	// ChangeUses changes which images of a repo hold versions. From then on, the uses of the images
@@ -374,11 +374,11 @@ type FindingQueries interface {
 	ReplaceFindings(ctx context.Context, tx core.Tx, old, current []*Finding) error
 
 	// ShiftOpenFindings changes how many open findings a repo shows, and how many were open in it and in the groups above on
-	// the day of now and later. The repo must have been read since the findings of the organisation were locked.
+	// the day of now and later. The repo must have been read since the findings of the organization were locked.
 	ShiftOpenFindings(tx core.Tx, repo *Repo, by OpenCounts, now core.Time)
 
 	// ForgetRepo removes a repo that is about to be deleted from all counters of findings. The findings of the
-	// organisation must be locked.
+	// organization must be locked.
 	ForgetRepo(ctx context.Context, tx core.Tx, repo core.UID) error
 }
 

@@ -47,8 +47,8 @@ func (s Findings) EndExpired(ctx context.Context) (next core.Time, err error) {
 	return s.area.tables.NextExpiry(ctx, s.area.Store, now)
 }
 
-// openExpired looks at images whose exceptions have ended, with a transaction for each organisation, and returns their number. The
-// tasks of an organisation follow each other.
+// openExpired looks at images whose exceptions have ended, with a transaction for each organization, and returns their number. The
+// tasks of an organization follow each other.
 func (s Findings) openExpired(ctx context.Context, tasks []FindingTask) (opened int, err error) {
 	for len(tasks) > 0 {
 		root, n := tasks[0].Subject.Root(), 1

@@ -268,7 +268,7 @@ func (f *ImageFacts) newStatus() *ImageStatus {
 	return status
 }
 
-// changedUses lists what changes in the uses of packages by an image. before and after have the licences of the versions.
+// changedUses lists what changes in the uses of packages by an image. before and after have the licenses of the versions.
 func changedUses(image int64, before, after map[core.UID][]string) (uses []PackageUse) {
 	for v := range before {
 		if _, stays := after[v]; !stays {

@@ -144,8 +144,8 @@ func (s Findings) requireOn(ctx context.Context, field string, uid core.UID, cap
 
 // capabilities lists what it needs to accept findings by the pattern.
 func (p *FindingPattern) capabilities() []core.Capability {
-	labelled := FindingFilter{LabelFilter: core.LabelFilter{Labels: p.Labels}}
-	return append(triageCapabilities(), labelled.Capabilities()...)
+	labeled := FindingFilter{LabelFilter: core.LabelFilter{Labels: p.Labels}}
+	return append(triageCapabilities(), labeled.Capabilities()...)
 }
 
 // ListAcceptable reads a page of the findings that a pattern would accept if a group or a repo had it now: those that are open, and about

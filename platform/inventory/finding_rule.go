@@ -23,7 +23,7 @@ type TriageRuleQueries interface {
 	// TriageRules reads the rules of scopes that name one of vulnerabilities.
 	TriageRules(ctx context.Context, tx core.Tx, scopes []core.UID, vulnerabilities []string) ([]*TriageRule, error)
 
-	// OtherNames lists other names of a vulnerability, which advisories for an organisation give it.
+	// OtherNames lists other names of a vulnerability, which advisories for an organization give it.
 	OtherNames(ctx context.Context, tx core.Tx, root core.UID, vulnerability string) ([]string, error)
 
 	// TagSources lists the sources of the tags of a repo.

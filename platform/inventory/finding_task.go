@@ -19,8 +19,8 @@ import (
 // about findings is written by finding_update.go.
 //
 // A task is never lost: it is deleted in the transaction that writes what follows. One lock for each
-// organisation makes these transactions follow each other, so that each sees what the ones before
-// have written. The lock of FeedGroup, whose advisories are for all organisations, is shared by
+// organization makes these transactions follow each other, so that each sees what the ones before
+// have written. The lock of FeedGroup, whose advisories are for all organizations, is shared by
 // those that look at images, and exclusive where the repos are listed that an advisory is for:
 // thus an image that appears meanwhile is either listed or sees the advisory.
 
@@ -49,7 +49,7 @@ const (
 	repoAdvisories = 20
 )
 
-// FindingLock is the lock of the findings of an organisation.
+// FindingLock is the lock of the findings of an organization.
 func FindingLock(root core.UID) core.UID { return "findings:" + root }
 
 // An AdvisoryReach says which images an advisory can be about.
@@ -59,8 +59,8 @@ type AdvisoryReach struct {
 	Digest   string   // of the image that it names; "" means that it names a package
 }
 
-// Reconcile ends the oldest tasks of each organisation that has any, with one transaction for each, and
-// returns their number: 0 means that none could be ended. The tasks of one organisation, however
+// Reconcile ends the oldest tasks of each organization that has any, with one transaction for each, and
+// returns their number: 0 means that none could be ended. The tasks of one organization, however
 // many there are and even if they fail, do not keep those of others.
 func (s Findings) Reconcile(ctx context.Context) (done int, err error) {
 	done, _, err = s.reconcile(ctx)
@@ -89,7 +89,7 @@ func (s Findings) reconcile(ctx context.Context) (done int, gaveWay bool, err er
 	}
 }
 
-// reconcileInTurn runs a transaction that ends tasks of an organisation, about at most so many images, unless it must give way to
+// reconcileInTurn runs a transaction that ends tasks of an organization, about at most so many images, unless it must give way to
 // callers. It returns how many have ended.
 func (s Findings) reconcileInTurn(ctx context.Context, root core.UID, work func(turn context.Context, tx core.Tx, images int) (int, error)) (ended int, gaveWay bool, err error) {
 	gaveWay, err = s.area.precedence.Run(ctx, root, func(turn context.Context, isLast bool) error {
@@ -108,7 +108,7 @@ func (s Findings) reconcileInTurn(ctx context.Context, root core.UID, work func(
 	return ended, gaveWay, err
 }
 
-// SettleIn ends the tasks of one organisation, and returns when none is left, so that whoever has changed something there sees what
+// SettleIn ends the tasks of one organization, and returns when none is left, so that whoever has changed something there sees what
 // follows from it. It gives way to callers as the background does, so often as they may end its transactions.
 func (s Findings) SettleIn(ctx context.Context, root core.UID) error {
 	ctx = core.WithoutActor(ctx)
@@ -198,7 +198,7 @@ func (s Findings) Review(ctx context.Context) (wrong int, err error) {
 	return int(changed.Total), err
 }
 
-// lockFindings locks the findings of an organisation for the background.
+// lockFindings locks the findings of an organization for the background.
 func lockFindings(tx core.Tx, root core.UID) {
 	if root != FeedGroup {
 		tx.LockShared(FindingLock(FeedGroup))
@@ -206,7 +206,7 @@ func lockFindings(tx core.Tx, root core.UID) {
 	tx.Lock(FindingLock(root))
 }
 
-// reconcileRoot ends tasks of an organisation, about at most so many images, and returns their number: 0 if it has none.
+// reconcileRoot ends tasks of an organization, about at most so many images, and returns their number: 0 if it has none.
 func (s Findings) reconcileRoot(ctx context.Context, tx core.Tx, root core.UID, images int) (int, error) {
 	lockFindings(tx, root)
 	tasks, err := s.area.tables.FindingTasks(ctx, tx, root, maxFindingTasks)
@@ -279,7 +279,7 @@ func areAboutAdvisories(tasks []FindingTask) bool {
 	return !slices.ContainsFunc(tasks, func(t FindingTask) bool { return t.Advisory == "" })
 }
 
-// spreadAdvisories ends the tasks of advisories, which are of one organisation or of FeedGroup: it adds a task for each
+// spreadAdvisories ends the tasks of advisories, which are of one organization or of FeedGroup: it adds a task for each
 // repo that each of them is for, and returns their number.
 func (s Findings) spreadAdvisories(ctx context.Context, tx core.Tx, ended []FindingTask) (added int, err error) {
 	found, err := s.area.tables.Advisories.Get(ctx, tx, core.Keys{UIDs: advisoriesOf(ended)})

@@ -90,7 +90,7 @@ func triageCapabilities() []core.Capability {
 	return append(FindingKind.UpdateCapabilities(), FindingKind.ReadCapabilities()...)
 }
 
-// authorizeTriage checks and authorises an update.
+// authorizeTriage checks and authorizes an update.
 func (s Findings) authorizeTriage(ctx context.Context, u *FindingUpdate) (*fieldmask.Change[*Finding], error) {
 	core.TraceOf(ctx).NoteResource(s.rows.Kind.Name, u.Within)
 	if _, err := core.RequireCaller(ctx); err != nil {
@@ -228,7 +228,7 @@ func (s Findings) checkAssignee(ctx context.Context, c *fieldmask.Change[*Findin
 	}
 	for _, place := range places {
 		if place.Root() != c.Row.Assignee.Root() {
-			v.Add("assignee", "must be an identity of the organisation of the findings")
+			v.Add("assignee", "must be an identity of the organization of the findings")
 			return nil
 		}
 	}
@@ -264,7 +264,7 @@ func (s Findings) updateInTx(ctx context.Context, tx core.Tx, u *FindingUpdate, 
 	return updated, nil
 }
 
-// roots lists the organisations of the update, sorted, so that two updates do not wait for each other.
+// roots lists the organizations of the update, sorted, so that two updates do not wait for each other.
 func (u *FindingUpdate) roots() []core.UID {
 	if u.Within != "" {
 		return []core.UID{u.Within.Root()}

@@ -11,7 +11,7 @@ import (
 	"atrium/platform/ecosystem"
 )
 
-// A Package is a package that images of an organisation hold. Its UID follows from its
+// A Package is a package that images of an organization hold. Its UID follows from its
 // ecosystem and name: packages are known by what they are, not by who stored them.
 type Package struct {
 	UID        core.UID  `json:"uid"`
@@ -44,13 +44,13 @@ type PackageFilter struct {
 	Names      []string `json:"names,omitempty"`      // names as the ecosystem of the package compares them
 	Ecosystems []string `json:"ecosystems,omitempty"` // with or without the release
 	Query      string   `json:"query,omitempty"`      // words of the name
-	Licenses   []string `json:"licenses,omitempty"`   // ids of SPDX, or licences as documents spell them; ecosystem.NoLicense for none
+	Licenses   []string `json:"licenses,omitempty"`   // ids of SPDX, or licenses as documents spell them; ecosystem.NoLicense for none
 
 	// Held is where images must hold the package.
 	Held core.Scope `json:"-"`
 }
 
-// maxLicenses is how many licences a filter can have. Each is compared with those of each package.
+// maxLicenses is how many licenses a filter can have. Each is compared with those of each package.
 const maxLicenses = 100
 
 // Check adds the violations of the conditions.
@@ -109,7 +109,7 @@ type PackageQueries interface {
 
 // PackageFacets count the packages of a list by what they have in common, sorted by descending count.
 type PackageFacets struct {
-	Licenses   []core.TextFacet `json:"licenses"` // ids of SPDX, licences as documents spell them, and ecosystem.NoLicense
+	Licenses   []core.TextFacet `json:"licenses"` // ids of SPDX, licenses as documents spell them, and ecosystem.NoLicense
 	Ecosystems []EcosystemFacet `json:"ecosystems"`
 }
 
@@ -150,7 +150,7 @@ type Packages struct {
 }
 
 // heldBy returns the scope in which images must hold what the caller asks for, and the
-// organisations that it lies in.
+// organizations that it lies in.
 func heldBy(ctx context.Context, within core.UID) (held core.Scope, roots core.Scope, err error) {
 	actor, err := core.RequireCaller(ctx)
 	if err != nil {

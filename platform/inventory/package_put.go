@@ -11,7 +11,7 @@ import (
 	"atrium/platform/core"
 )
 
-// packagesLock is the lock of the versions of the packages of an organisation. Who adds versions
+// packagesLock is the lock of the versions of the packages of an organization. Who adds versions
 // ranks them among the others, and must see those.
 func packagesLock(root core.UID) core.UID { return "packages:" + root }
 
@@ -22,7 +22,7 @@ func (area *Area) putPackages(ctx context.Context, tx core.Tx, versions []*Packa
 		return err
 	}
 	var last core.UID
-	for _, v := range added { // they are sorted, and so are their organisations
+	for _, v := range added { // they are sorted, and so are their organizations
 		if root := v.UID.Root(); root != last {
 			tx.Lock(packagesLock(root))
 			last = root

@@ -9,7 +9,7 @@ import (
 	"atrium/platform/fieldmask"
 )
 
-// A PackageVersion is a version of a package that images of an organisation hold.
+// A PackageVersion is a version of a package that images of an organization hold.
 type PackageVersion struct {
 	UID        core.UID  `json:"uid"`
 	Version    string    `json:"version,omitempty"` // "" if it is not known
@@ -22,14 +22,14 @@ type PackageVersion struct {
 	isNew bool // whether it is about to be inserted
 }
 
-// newPackageVersion returns a version of a package in an organisation. The UIDs of both follow from
+// newPackageVersion returns a version of a package in an organization. The UIDs of both follow from
 // what they are. Names whose ecosystem is not known are compared byte by byte.
 func newPackageVersion(root core.UID, of Package, version string, now core.Time) *PackageVersion {
 	of.UID, of.CreateTime = of.UIDIn(root), now
 	return &PackageVersion{UID: of.UID + "/" + core.UID(hashTexts(string(of.UID), version)), Version: version, CreateTime: now, Package: of}
 }
 
-// UIDIn returns the UID that a package has in an organisation.
+// UIDIn returns the UID that a package has in an organization.
 func (p *Package) UIDIn(root core.UID) core.UID {
 	name := p.Name
 	if p.Ecosystem != "" {
@@ -121,8 +121,8 @@ type PackageVersionQueries interface {
 	// count in a scope, with one statement.
 	AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions []*PackageVersion, scopes []core.Scope) ([][]core.UID, error)
 
-	// LicensesOfVersions finds, for each version, the licences that documents of images in a scope give it, with one
-	// statement, and one more if the documents of its organisation differ.
+	// LicensesOfVersions finds, for each version, the licenses that documents of images in a scope give it, with one
+	// statement, and one more if the documents of its organization differ.
 	LicensesOfVersions(ctx context.Context, on core.Conn, versions []*PackageVersion, scopes []core.Scope) ([][]string, error)
 }
 
@@ -261,7 +261,7 @@ func (s PackageVersions) ListAdvisories(ctx context.Context, req core.ListReques
 	return pages, errs
 }
 
-// Licenses reads, for each version, the licences that the SBOMs of images that the caller may see give it, with one
+// Licenses reads, for each version, the licenses that the SBOMs of images that the caller may see give it, with one
 // read, and one more where SBOMs differ. The images lie where the list is restricted to that has the package.
 func (s PackageVersions) Licenses(ctx context.Context, versions []*PackageVersion) ([][]string, error) {
 	if len(versions) == 0 {

@@ -11,10 +11,10 @@ import (
 )
 
 // An Artifact is a software library. Artifacts are the same for every
-// organisation. They are imported and read only.
+// organization. They are imported and read only.
 type Artifact struct {
 	UID           core.UID  `json:"uid"`  // has one segment
-	Name          string    `json:"name"` // unique in its ecosystem, and normalised as the ecosystem does it
+	Name          string    `json:"name"` // unique in its ecosystem, and normalized as the ecosystem does it
 	Description   string    `json:"description,omitempty"`
 	Ecosystem     Ecosystem `json:"ecosystem"`
 	LatestVersion string    `json:"latestVersion,omitempty"` // the first of its versions in the default order

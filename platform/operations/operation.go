@@ -95,7 +95,7 @@ func New(c *core.Core, queries Queries) Operations {
 	return Operations{c, queries, &running{stop: map[core.UID]context.CancelCauseFunc{}}}
 }
 
-// Begin stores a new operation about a group or a repo. The caller must have been authorised for its work.
+// Begin stores a new operation about a group or a repo. The caller must have been authorized for its work.
 func (s Operations) Begin(ctx context.Context, kind string, on core.UID) (*Operation, error) {
 	now := s.core.Now()
 	o := &Operation{

@@ -45,7 +45,7 @@ type AdvisoryDocumentQueries interface {
 
 // AdvisoryDocuments are the operations on advisory documents. Every caller with an identity
 // may call them. A document has the advisories that the caller may see, and those of feeds
-// for all organisations.
+// for all organizations.
 type AdvisoryDocuments struct {
 	area       *Area
 	lists      *core.Collection[*AdvisoryDocument, *DocumentFilter] // checks requests and makes pages; it has no table

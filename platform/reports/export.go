@@ -191,7 +191,7 @@ func (s Exports) ReadPackages(ctx context.Context, req ExportRequest[*inventory.
 	}))
 }
 
-// An ExportedVersion is a version of a package with the licences that the SBOMs of the images give it that hold it.
+// An ExportedVersion is a version of a package with the licenses that the SBOMs of the images give it that hold it.
 type ExportedVersion struct {
 	*inventory.PackageVersion
 	Licenses []string
@@ -229,7 +229,7 @@ type exportedPage struct {
 	next     string // token of the next page; "" if there is none
 }
 
-// readVersionPages reads a page of the versions of each package, with their licences.
+// readVersionPages reads a page of the versions of each package, with their licenses.
 func (s Exports) readVersionPages(ctx context.Context, req core.ListRequest[*inventory.PackageVersionFilter], packages []*inventory.Package) ([]exportedPage, error) {
 	pages, errs := s.area.inventory.PackageVersions.ListOfPackages(ctx, req, packages)
 	var all []*inventory.PackageVersion

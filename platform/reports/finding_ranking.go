@@ -19,7 +19,7 @@ type FindingRanking struct {
 type RankedFindings struct {
 	VulnerabilityID string                     `json:"vulnerabilityId,omitempty"` // of a ranking of vulnerabilities
 	Package         string                     `json:"package,omitempty"`         // of a ranking of packages
-	PackageUID      core.UID                   `json:"-"`                         // of the package in the organisation of the findings; "" if they can be of several, as is the next one
+	PackageUID      core.UID                   `json:"-"`                         // of the package in the organization of the findings; "" if they can be of several, as is the next one
 	Ecosystem       string                     `json:"ecosystem,omitempty"`
 	Severity        inventory.AdvisorySeverity `json:"severity"`       // rating and score of the worst finding
 	KnownExploited  bool                       `json:"knownExploited"` // whether one of them is
@@ -58,7 +58,7 @@ type RankingRequest struct {
 	First  int
 }
 
-// A RankingQuery is a checked and authorised request for the store.
+// A RankingQuery is a checked and authorized request for the store.
 type RankingQuery struct {
 	Scope      core.Scope
 	Filter     *inventory.FindingFilter
@@ -114,7 +114,7 @@ func (s FindingRankings) rank(ctx context.Context, req RankingRequest, ofPackage
 	return &ranking, err
 }
 
-// query checks and authorises a request.
+// query checks and authorizes a request.
 func (s FindingRankings) query(ctx context.Context, req RankingRequest, malformed core.Violations) (RankingQuery, error) {
 	if req.First < 0 || req.First > maxRanked {
 		malformed.Add("first", "must be between 0 and %d", maxRanked)
@@ -134,7 +134,7 @@ func (s FindingRankings) query(ctx context.Context, req RankingRequest, malforme
 	return RankingQuery{Scope: q.Scope, Filter: q.Filter, By: cmp.Or(req.By, ByFindings), Limit: req.First}, nil
 }
 
-// soleRoot returns the organisation of all rows of a scope, or "" if they can be of several.
+// soleRoot returns the organization of all rows of a scope, or "" if they can be of several.
 func soleRoot(scope core.Scope) (root core.UID) {
 	for i, branch := range scope.Branches {
 		if i > 0 && branch.UID.Root() != root {

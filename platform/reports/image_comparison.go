@@ -101,7 +101,7 @@ func (c *ImageComparison) comparePackages(from, to *inventory.ImageContent) {
 	}
 }
 
-// A packageKey identifies a package in every organisation.
+// A packageKey identifies a package in every organization.
 type packageKey struct{ ecosystem, name string }
 
 func byPackage(c *inventory.ImageContent) map[packageKey][]*inventory.ImagePackage {

@@ -21,7 +21,7 @@ type UpgradeRanking struct {
 // An Upgrade of a package does away with all of its findings that have a fix.
 type Upgrade struct {
 	PackageName
-	PackageUID core.UID          `json:"-"`     // of the package in the organisation of the findings; "" if they can be of several
+	PackageUID core.UID          `json:"-"`     // of the package in the organization of the findings; "" if they can be of several
 	To         string            `json:"to"`    // the earliest version that is known to be without all of these findings
 	Steps      []*PackageUpgrade `json:"steps"` // what each installed version needs, those with most findings first
 

@@ -113,7 +113,7 @@ func New(ctx context.Context, core *core.Core, tables Queries, options Options) 
 	return p, p.openEncryption(ctx)
 }
 
-// openEncryption loads the encryption keys, or creates one if there is none. A lock serialises
+// openEncryption loads the encryption keys, or creates one if there is none. A lock serializes
 // replicas that start at the same time.
 func (p *Secrets) openEncryption(ctx context.Context) error {
 	if p.options.NoSecrets {

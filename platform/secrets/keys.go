@@ -63,7 +63,7 @@ func (p *Secrets) EnsureKeys(ctx context.Context, purpose string, newKey func() 
 }
 
 // changeKeys adds a key of a purpose if wanted returns true, and returns all keys
-// of the purpose. A lock serialises replicas.
+// of the purpose. A lock serializes replicas.
 func (p *Secrets) changeKeys(ctx context.Context, purpose string, newKey func() ([]byte, error), wanted func([]core.Key) (bool, error)) (keys []core.Key, err error) {
 	if p.known == nil {
 		return nil, errNoSecrets

@@ -15,13 +15,13 @@ const (
 	// maxRelayed is the number of deliveries, and of events in digests, after which a call of Relay leaves
 	// the other events to the next call. The deliveries of one event are always made together.
 	maxRelayed = 5000
-	// relayLock serialises the relays of replicas.
+	// relayLock serializes the relays of replicas.
 	relayLock core.UID = "relay"
 )
 
 // Relay makes deliveries of the next recorded events, in the order of the feed,
 // and returns the number of events. It may leave some to the next call, because an
-// organisation can have many subscriptions and a transaction must be short.
+// organization can have many subscriptions and a transaction must be short.
 func (w Webhooks) Relay(ctx context.Context) (events int, err error) {
 	var from, upTo core.EventPosition
 	err = w.area.store.Write(ctx, func(tx core.Tx) error {

@@ -83,7 +83,7 @@ var SubscriptionKind = core.Kind[*Subscription]{
 
 // SubscriptionQueries read and write subscriptions in other ways than a Table does.
 type SubscriptionQueries interface {
-	// ActiveSubscriptions reads the subscriptions of organisations that are
+	// ActiveSubscriptions reads the subscriptions of organizations that are
 	// not disabled, with the positions at which they begin.
 	ActiveSubscriptions(ctx context.Context, on core.Conn, roots []core.UID) ([]*Subscription, error)
 }
@@ -263,7 +263,7 @@ func (s Subscriptions) Enable(ctx context.Context, uid core.UID) (*Subscription,
 	})
 }
 
-// authorizeInternal authorises a change of fields that clients cannot write.
+// authorizeInternal authorizes a change of fields that clients cannot write.
 func (s Subscriptions) authorizeInternal(ctx context.Context, uid core.UID, verb string) error {
 	err := core.InvalidUID("uid", uid)
 	if err == nil {

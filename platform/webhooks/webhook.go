@@ -28,7 +28,7 @@ type WebhookStore interface {
 
 // WebhookQueries move events and deliveries on their way to sinks.
 type WebhookQueries interface {
-	// EventsToRelay reads the events of all organisations after a position, as EventsAfter does, and
+	// EventsToRelay reads the events of all organizations after a position, as EventsAfter does, and
 	// denied changes with them.
 	EventsToRelay(ctx context.Context, tx core.Tx, after core.EventPosition, limit int) ([]*core.Event, error)
 

@@ -187,7 +187,7 @@ func (p *Pool) Answers(ctx context.Context) bool {
 }
 
 // isPooler reports whether a pooler answers instead of the server. A pooler reports a
-// process id that it has made up, to recognise requests to cancel a statement.
+// process id that it has made up, to recognize requests to cancel a statement.
 func isPooler(ctx context.Context, conn *pgx.Conn) (bool, error) {
 	pid, err := backend(ctx, conn, "")
 	return err == nil && pid != conn.PgConn().PID(), err

@@ -31,7 +31,7 @@ const channel = "'atrium_' || hashtextextended(current_schema(), 0)"
 // calls changed when another process has sent a notification, or may have.
 //
 // Notifications are sent after the commit, because a NOTIFY inside of a transaction
-// serialises all commits. They are sent through the pool and received on a separate
+// serializes all commits. They are sent through the pool and received on a separate
 // connection. A pooler in transaction mode passes on only sending: where no direct
 // connection is possible, the process receives none and polls.
 func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed func(), onLost func(error)) {
@@ -64,7 +64,7 @@ func (e *Engine) Follow(ctx context.Context, stored <-chan struct{}, changed fun
 // A follower exchanges notifications with the other processes.
 type follower struct {
 	*Engine
-	name    string // name of the process in its notifications, by which it recognises them
+	name    string // name of the process in its notifications, by which it recognizes them
 	changed func()
 }
 

@@ -209,9 +209,9 @@ func addLatest(s *table.Statement, scope core.Scope) {
 }
 
 // addVisible adds the advisories of a scope of subtrees, and a condition. The name of the
-// table is row. They are found by the keys of the organisations, which begin an index, unless
+// table is row. They are found by the keys of the organizations, which begin an index, unless
 // they are found by their names: then COALESCE keeps PostgreSQL from reading all advisories of
-// an organisation to find a few names among them.
+// an organization to find a few names among them.
 func addVisible(s *table.Statement, row string, scope core.Scope, byNames bool) {
 	if isEverything(scope) {
 		s.Add("advisory " + row + " WHERE 1 = 1")

@@ -33,7 +33,7 @@ type knownAuthority struct {
 const (
 	// maxScopes limits the scopes of a bearer whose versions are compared.
 	maxScopes = 16
-	// These are the prefixes of the scopes of organisations and issuers.
+	// These are the prefixes of the scopes of organizations and issuers.
 	rootScope, issuerScope = "root:", "issuer:"
 	// rootBytes is the length of the UID of a root group.
 	rootBytes = 20
@@ -114,7 +114,7 @@ func (found *signIns) scopes(b iam.Bearer) []string {
 	return slices.Compact(scopes)
 }
 
-// AuthorityVersions reads the versions of organisations and issuers.
+// AuthorityVersions reads the versions of organizations and issuers.
 func (queries) AuthorityVersions(ctx context.Context, on core.Conn, roots []core.UID, issuers []string) (iam.AuthorityVersions, error) {
 	s := tablesOf(on)
 	var scopes table.Keys

@@ -132,7 +132,7 @@ func (queries) StoredComponents(ctx context.Context, in core.Tx, uids []core.UID
 
 var componentColumns = []string{"uid", "parent", "version", "source", "purl", "licenses", "supplier", "scope"}
 
-// InsertComponents inserts components unless they are stored, and the licences of their packages.
+// InsertComponents inserts components unless they are stored, and the licenses of their packages.
 func (queries) InsertComponents(ctx context.Context, in core.Tx, all []*inventory.Component) error {
 	rows := make([][]any, len(all))
 	licensed := map[packageLicense]bool{}
@@ -155,7 +155,7 @@ func (queries) InsertComponents(ctx context.Context, in core.Tx, all []*inventor
 	return tx.insertNew(ctx, "package_license", []string{"package", "license"}, rows)
 }
 
-// A packageLicense is a licence that a component of a package has, folded.
+// A packageLicense is a license that a component of a package has, folded.
 type packageLicense struct {
 	of      core.UID
 	license string

@@ -107,7 +107,7 @@ func (tx *transaction) countDenial(e *core.Event, row []any) []*dbconn.Statement
 	return run
 }
 
-// EventsAfter reads the next events of organisations.
+// EventsAfter reads the next events of organizations.
 func (queries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, after core.EventPosition, limit int) ([]*core.Event, error) {
 	s := tablesOf(on)
 	q := s.selectEventsAfter(roots, after)
@@ -115,7 +115,7 @@ func (queries) EventsAfter(ctx context.Context, on core.Conn, roots []core.UID, 
 	return s.events(ctx, q)
 }
 
-// EventsToRelay reads the next events of all organisations, and denied changes, in one statement that decides once which are
+// EventsToRelay reads the next events of all organizations, and denied changes, in one statement that decides once which are
 // settled: otherwise a later event of one would pass an earlier one of the other. NoEarlierWriters reads the locks of the
 // moment, so it can change while a statement runs. Which partitions have denied changes is not noted, so all of them are
 // searched for these.
@@ -136,7 +136,7 @@ func (queries) EventsToRelay(ctx context.Context, in core.Tx, after core.EventPo
 	return tx.tables.events(ctx, q)
 }
 
-// EventsUpTo reads the next events of organisations up to a position that EventsAfter has
+// EventsUpTo reads the next events of organizations up to a position that EventsAfter has
 // reached. Unlike EventsAfter, it never leaves some out because of a running transaction.
 func (queries) EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, after, upTo core.EventPosition, limit int) ([]*core.Event, error) {
 	s := tablesOf(on)
@@ -145,7 +145,7 @@ func (queries) EventsUpTo(ctx context.Context, on core.Conn, roots []core.UID, a
 	return s.events(ctx, q)
 }
 
-// selectEventsAfter begins a statement that selects the events of organisations after a
+// selectEventsAfter begins a statement that selects the events of organizations after a
 // position.
 func (s tables) selectEventsAfter(roots []core.UID, after core.EventPosition) *table.Statement {
 	q := eventlog.NewStatement(s.Dialect)
@@ -153,7 +153,7 @@ func (s tables) selectEventsAfter(roots []core.UID, after core.EventPosition) *t
 	switch len(roots) {
 	case 0:
 	case 1:
-		q.Add(" AND e.root = ?", string(roots[0])) // an index has the events of one organisation in order
+		q.Add(" AND e.root = ?", string(roots[0])) // an index has the events of one organization in order
 	default:
 		texts := make(table.Keys, len(roots))
 		for i, root := range roots {

@@ -22,7 +22,7 @@ type findingCountKey struct {
 	class     int64
 }
 
-// findingCounts are changes of finding_count. Whoever writes them has locked the findings of the organisation.
+// findingCounts are changes of finding_count. Whoever writes them has locked the findings of the organization.
 type findingCounts map[findingCountKey]int64
 
 // add adds by to the count of a finding, if it is counted.

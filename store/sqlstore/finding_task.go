@@ -54,7 +54,7 @@ func (queries) HeldInRepo(ctx context.Context, on core.Conn, repo core.UID, repr
 	return held, err
 }
 
-// HasFindingTask looks for a task among those of an organisation.
+// HasFindingTask looks for a task among those of an organization.
 func (queries) HasFindingTask(ctx context.Context, on core.Conn, image core.ImageKey) (has bool, err error) {
 	s := tablesOf(on)
 	q := table.NewStatement(s.Dialect).Add("SELECT 1 FROM finding_task WHERE root = ? AND subject = ? AND digest IN ('', ?) LIMIT 1", image.Repo.Root(), image.Repo, image.Digest)
@@ -62,7 +62,7 @@ func (queries) HasFindingTask(ctx context.Context, on core.Conn, image core.Imag
 	return has, err
 }
 
-// NextFindingRoot returns the first organisation after another one that has tasks.
+// NextFindingRoot returns the first organization after another one that has tasks.
 func (queries) NextFindingRoot(ctx context.Context, on core.Conn, after core.UID) (root core.UID, err error) {
 	s := tablesOf(on)
 	q := table.NewStatement(s.Dialect).Add("SELECT root FROM finding_task WHERE root > ? ORDER BY root LIMIT 1", after)
@@ -70,7 +70,7 @@ func (queries) NextFindingRoot(ctx context.Context, on core.Conn, after core.UID
 	return root, err
 }
 
-// FindingTasks reads the oldest tasks of an organisation.
+// FindingTasks reads the oldest tasks of an organization.
 func (queries) FindingTasks(ctx context.Context, in core.Tx, root core.UID, limit int) ([]inventory.FindingTask, error) {
 	tx := transactionOf(in)
 	var tasks []inventory.FindingTask
@@ -349,7 +349,7 @@ func (tx *transaction) reposHolding(ctx context.Context, root core.UID, names []
 		var of []byte
 		var repo core.UID
 		err := scan(&of, table.UIDOf(&repo))
-		if name, found := nameOf[key{string(repo.Root()), string(of)}]; found { // another organisation can have the same key
+		if name, found := nameOf[key{string(repo.Root()), string(of)}]; found { // another organization can have the same key
 			holders[name] = append(holders[name], repo)
 		}
 		return err

@@ -10,8 +10,8 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
-// The findings of an organisation have few different pairs of a vulnerability, with its ids, and a package, in which a search
-// looks for words. So a search of a whole organisation compares these pairs, which an index has one after the other, and not each
+// The findings of an organization have few different pairs of a vulnerability, with its ids, and a package, in which a search
+// looks for words. So a search of a whole organization compares these pairs, which an index has one after the other, and not each
 // finding. Its total counts the findings of the pairs with the words. Its page has them sorted, unless they are many: then
 // it is found sooner in the order of the list.
 
@@ -30,14 +30,14 @@ func whereWords(query string, s *table.Statement, byPairs bool) {
 	}
 }
 
-// addPairs adds the different pairs w of an organisation, and the table t of its findings. The limit, which is no limit, keeps
+// addPairs adds the different pairs w of an organization, and the table t of its findings. The limit, which is no limit, keeps
 // the conditions on w out of the select, so that SQLite goes from one pair to the next in the index. PostgreSQL would read
 // all rows to join them with the pairs, since it does not know how few of these have the words: the offset, which is none,
 // makes it find the rows of each pair.
-func addPairs(s *table.Statement, organisation core.UID) {
-	s.Add("(SELECT DISTINCT d.vulnerability, d.package, d.sources FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", table.ScopeKey(organisation), int64(math.MaxInt64))
+func addPairs(s *table.Statement, organization core.UID) {
+	s.Add("(SELECT DISTINCT d.vulnerability, d.package, d.sources FROM finding d WHERE d.root_key = ? LIMIT ?) w CROSS JOIN ", table.ScopeKey(organization), int64(math.MaxInt64))
 	if s.Dialect.Lateral {
-		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package AND t.sources = w.sources OFFSET 0) t", table.ScopeKey(organisation))
+		s.Add("LATERAL (SELECT * FROM finding t WHERE t.root_key = ? AND t.vulnerability = w.vulnerability AND t.package = w.package AND t.sources = w.sources OFFSET 0) t", table.ScopeKey(organization))
 		return
 	}
 	s.Add("finding t")
@@ -49,7 +49,7 @@ func planWords(ctx context.Context, r *table.Reader[*inventory.Finding, *invento
 		return r, nil
 	}
 	for _, b := range q.Scope.Branches {
-		if !r.IsOrganisation(b) {
+		if !r.IsOrganization(b) {
 			return r, nil
 		}
 	}

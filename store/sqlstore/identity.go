@@ -133,8 +133,8 @@ func ruleParts(rule string) (issuer, subject string) {
 }
 
 // maxStatic limits the identities with static keys that are read for one token,
-// because anybody can name any issuer. The first one of each organisation precedes the
-// second ones, so a few organisations cannot hide the keys of others.
+// because anybody can name any issuer. The first one of each organization precedes the
+// second ones, so a few organizations cannot hide the keys of others.
 const maxStatic = int64(100)
 
 // StaticIdentities finds identities by the issuer and subject of their static keys.
@@ -183,13 +183,13 @@ func (queries) KnowsIssuer(ctx context.Context, on core.Conn, issuer string) (bo
 }
 
 // LookupIdentities finds the identities of exactly this issuer and subject.
-func (queries) LookupIdentities(ctx context.Context, on core.Conn, issuer, subject string, organisations []core.UID) (found []core.UID, err error) {
+func (queries) LookupIdentities(ctx context.Context, on core.Conn, issuer, subject string, organizations []core.UID) (found []core.UID, err error) {
 	s := tablesOf(on)
 	if strings.ContainsFunc(issuer+subject, unicode.IsControl) {
 		return nil, nil
 	}
 	q := table.NewStatement(s.Dialect)
-	exactly, roots := rule(issuer, subject), table.UIDKeys(organisations)
+	exactly, roots := rule(issuer, subject), table.UIDKeys(organizations)
 	q.Add("SELECT uid, create_time FROM identity WHERE match_rule = ? AND root ?", exactly, roots)
 	q.AddUnion().Add("SELECT uid, create_time FROM identity WHERE static_rule = ? AND static_rule <> '' AND root ?", exactly, roots)
 	q.AddUnion().Add("SELECT uid, create_time FROM identity WHERE external_id = ? AND provider IS NOT NULL AND root ? ORDER BY 2, 1", exactly, roots)

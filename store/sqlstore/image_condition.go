@@ -58,16 +58,16 @@ func addOpenVulnerability(s *table.Statement, names []string) {
 }
 
 // addTagsOfVulnerability adds the condition that the image of a tag has an open finding of an advisory with one of names. In an
-// organisation, an index finds these findings, which are fewer than those of all images.
+// organization, an index finds these findings, which are fewer than those of all images.
 func addTagsOfVulnerability(s *table.Statement, names []string) {
 	switch {
 	case len(names) == 0:
 		return
-	case s.Organisation == "":
+	case s.Organization == "":
 		s.Add(" AND EXISTS (SELECT 1 FROM finding f WHERE f.parent = t.parent AND f.digest = t.digest AND ")
 		addOpenVulnerability(s, names)
 	default: // The index of digests has a part of them.
-		s.Add(" AND t.uid IN (SELECT g.uid FROM finding f CROSS JOIN tag g WHERE f.root_key = ? AND ", table.ScopeKey(s.Organisation))
+		s.Add(" AND t.uid IN (SELECT g.uid FROM finding f CROSS JOIN tag g WHERE f.root_key = ? AND ", table.ScopeKey(s.Organization))
 		addOpenVulnerability(s, names)
 		s.Add(" AND g.parent_key = f.parent_key AND substr(g.digest, 8, 6) = substr(f.digest, 8, 6) AND g.parent = f.parent AND g.digest = f.digest")
 	}

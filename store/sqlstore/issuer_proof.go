@@ -13,7 +13,7 @@ import (
 const proofColumns = "v.root, v.issuer, v.method, v.verify_time, v.check_time"
 
 func proofScan(p *iam.IssuerProof) []any {
-	return []any{table.UIDOf(&p.Organisation), &p.Issuer, (*string)(&p.Method), table.TimeOf(&p.VerifyTime), table.TimeOf(&p.CheckTime)}
+	return []any{table.UIDOf(&p.Organization), &p.Issuer, (*string)(&p.Method), table.TimeOf(&p.VerifyTime), table.TimeOf(&p.CheckTime)}
 }
 
 func collectProofs(into *[]*iam.IssuerProof) func(scan func(...any) error) error {
@@ -24,7 +24,7 @@ func collectProofs(into *[]*iam.IssuerProof) func(scan func(...any) error) error
 	}
 }
 
-// IssuerProof reads the proof of an organisation for an issuer. It is empty if there is
+// IssuerProof reads the proof of an organization for an issuer. It is empty if there is
 // none.
 func (queries) IssuerProof(ctx context.Context, on core.Conn, root core.UID, issuer string) (*iam.IssuerProof, error) {
 	s := tablesOf(on)
@@ -58,7 +58,7 @@ func (queries) IssuerProofs(ctx context.Context, on core.Conn) ([]*iam.IssuerPro
 	}
 	known := map[decision]bool{}
 	for _, p := range all {
-		known[decision{p.Organisation, p.Issuer}] = true
+		known[decision{p.Organization, p.Issuer}] = true
 	}
 	q = table.NewStatement(s.Dialect).AddSlow("SELECT p.root, p.issuer FROM identity_provider p WHERE p.issuer <> '' UNION SELECT i.root, i.match_rule FROM identity i WHERE i.match_rule LIKE ? ORDER BY 1, 2", "%"+iam.PatternMark+"%")
 	err := s.Conn.Run(ctx, q.Build(func(scan func(...any) error) error {
@@ -70,14 +70,14 @@ func (queries) IssuerProofs(ctx context.Context, on core.Conn) ([]*iam.IssuerPro
 		issuer, _, _ := strings.Cut(rule, ruleBreak)
 		if d := (decision{root, issuer}); !known[d] {
 			known[d] = true
-			all = append(all, &iam.IssuerProof{Organisation: d.root, Issuer: issuer})
+			all = append(all, &iam.IssuerProof{Organization: d.root, Issuer: issuer})
 		}
 		return nil
 	}))
 	return all, err
 }
 
-// ProvidersOfIssuer lists the identity providers of an organisation for an
+// ProvidersOfIssuer lists the identity providers of an organization for an
 // issuer.
 func (queries) ProvidersOfIssuer(ctx context.Context, on core.Conn, root core.UID, issuer string) ([]core.UID, error) {
 	s := tablesOf(on)
@@ -87,7 +87,7 @@ func (queries) ProvidersOfIssuer(ctx context.Context, on core.Conn, root core.UI
 	return uids, err
 }
 
-// CountRules counts the other identities of an organisation that have a key. A subject of static
+// CountRules counts the other identities of an organization that have a key. A subject of static
 // keys never looks like a pattern.
 func (queries) CountRules(ctx context.Context, on core.Conn, keys map[core.UID]iam.RuleKey) (map[core.UID]int, error) {
 	s := tablesOf(on)
@@ -127,7 +127,7 @@ func (s tables) countByIdentity(ctx context.Context, keys map[core.UID]iam.RuleK
 	return counts, s.Conn.Run(ctx, run...)
 }
 
-// HasOwner reports whether an organisation has a lasting owner who could sign in. The UID without is
+// HasOwner reports whether an organization has a lasting owner who could sign in. The UID without is
 // that of a role binding or of an identity whose rule does not count. Owners with these identities do not count.
 func (queries) HasOwner(ctx context.Context, on core.Conn, root, without core.UID, identities ...core.UID) (bool, error) {
 	s := tablesOf(on)
@@ -145,7 +145,7 @@ func (queries) HasOwner(ctx context.Context, on core.Conn, root, without core.UI
 // PutIssuerProof stores a proof.
 func (queries) PutIssuerProof(ctx context.Context, in core.Tx, p *iam.IssuerProof) error {
 	tx := transactionOf(in)
-	q := table.NewStatement(tx.Dialect).Add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organisation, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
+	q := table.NewStatement(tx.Dialect).Add("INSERT INTO issuer_proof (root, issuer, method, verify_time, check_time) VALUES (?, ?, ?, ?, ?)", p.Organization, p.Issuer, string(p.Method), p.VerifyTime, p.CheckTime)
 	q.Add(" ON CONFLICT (issuer, root) DO UPDATE SET method = excluded.method, verify_time = excluded.verify_time, check_time = excluded.check_time")
 	return tx.Conn.Run(ctx, q.Build(nil))
 }

@@ -53,7 +53,7 @@ func normalNames(names []string) []string {
 	return slices.Compact(all)
 }
 
-// fewPackages is how many packages of a scope a list looks up by their UIDs. Of more, it looks at all of the organisation.
+// fewPackages is how many packages of a scope a list looks up by their UIDs. Of more, it looks at all of the organization.
 const fewPackages = 2000
 
 // planHeld returns a reader of a list which knows the few packages that images in a scope hold.
@@ -80,7 +80,7 @@ func planHeld(ctx context.Context, r *table.Reader[*inventory.Package, *inventor
 }
 
 // addHeld adds the condition that images in a scope hold a row: that there are uses whose column
-// has the value. If licences are given, images hold it under one of them.
+// has the value. If licenses are given, images hold it under one of them.
 func addHeld(s *table.Statement, held core.Scope, column, value string, licenses []string) {
 	if len(held.Branches) == 0 {
 		return
@@ -102,8 +102,8 @@ func addHeld(s *table.Statement, held core.Scope, column, value string, licenses
 	s.Add(")")
 }
 
-// addLicensed adds the condition that a package has a component under one of licences, in the organisations of a scope. Few packages have a rare
-// licence, and only their uses are looked at.
+// addLicensed adds the condition that a package has a component under one of licenses, in the organizations of a scope. Few packages have a rare
+// license, and only their uses are looked at.
 func addLicensed(s *table.Statement, held core.Scope, licenses []string) {
 	if licenses == nil || len(held.Branches) == 0 {
 		return
@@ -124,7 +124,7 @@ func addLicensed(s *table.Statement, held core.Scope, licenses []string) {
 		}
 		roots[root] = true
 		uid := "t.uid"
-		if s.Dialect.Lateral { // PostgreSQL begins a page with the first packages, and not with all that have the licence. SQLite would begin with those of all organisations.
+		if s.Dialect.Lateral { // PostgreSQL begins a page with the first packages, and not with all that have the license. SQLite would begin with those of all organizations.
 			uid = table.WithoutIndex(uid)
 		}
 		s.Add(uid+" IN (SELECT l.package FROM package_license l WHERE l.license ?", table.Values(folded))
@@ -133,7 +133,7 @@ func addLicensed(s *table.Statement, held core.Scope, licenses []string) {
 	s.Add(")")
 }
 
-// addLicenses adds the condition that a use u is under one of licences.
+// addLicenses adds the condition that a use u is under one of licenses.
 func addLicenses(s *table.Statement, licenses []string) {
 	for i, license := range licenses {
 		if i == 0 {
@@ -155,7 +155,7 @@ func addUseWithin(s *table.Statement, within core.UID) {
 	}
 }
 
-// FacetPackages counts packages by ecosystem, and by the licences of those who hold them in the scope of the filter.
+// FacetPackages counts packages by ecosystem, and by the licenses of those who hold them in the scope of the filter.
 func (queries) FacetPackages(ctx context.Context, on core.Conn, filter *inventory.PackageFilter, scopes []core.Scope) ([]*inventory.PackageFacets, error) {
 	s := tablesOf(on)
 	facets := table.EmptyEach[inventory.PackageFacets](len(scopes))
@@ -364,13 +364,13 @@ func (tx *transaction) readUses(ctx context.Context, repo core.UID, packages [][
 	return stored, rows, err
 }
 
-// A use is which images of a repo hold a version, and with which licences.
+// A use is which images of a repo hold a version, and with which licenses.
 type use struct {
 	images   []int64 // their numbers, sorted
 	licenses []useLicenses
 }
 
-// useLicenses are licences that documents give a version. One element of a list names no images: it is for all that
+// useLicenses are licenses that documents give a version. One element of a list names no images: it is for all that
 // the others do not name.
 type useLicenses struct {
 	Licenses []string `json:"l,omitempty"`
@@ -378,7 +378,7 @@ type useLicenses struct {
 	Images   []int64  `json:"i,omitempty"`
 }
 
-// newUseLicenses returns the licences of a use, without images.
+// newUseLicenses returns the licenses of a use, without images.
 func newUseLicenses(licenses []string) (l useLicenses) {
 	for _, text := range licenses {
 		if text != ecosystem.NoLicense {
@@ -393,7 +393,7 @@ func newUseLicenses(licenses []string) (l useLicenses) {
 	return l
 }
 
-// ofUse returns the licences as those of a use.
+// ofUse returns the licenses as those of a use.
 func (l useLicenses) ofUse() []string {
 	if l.Licenses == nil && l.Folded != nil {
 		return []string{ecosystem.NoLicense}
@@ -401,7 +401,7 @@ func (l useLicenses) ofUse() []string {
 	return l.Licenses
 }
 
-// licensesOf returns the licences of an image.
+// licensesOf returns the licenses of an image.
 func (u use) licensesOf(image int64) []string {
 	var rest []string
 	for _, l := range u.licenses {

@@ -74,7 +74,7 @@ func (queries) AdvisoriesOfVersions(ctx context.Context, on core.Conn, versions 
 	return found, err
 }
 
-// LicensesOfVersions finds the licences of versions: one statement for what documents of their organisations say, and
+// LicensesOfVersions finds the licenses of versions: one statement for what documents of their organizations say, and
 // one for the documents within the scopes if those differ.
 func (queries) LicensesOfVersions(ctx context.Context, on core.Conn, versions []*inventory.PackageVersion, scopes []core.Scope) ([][]string, error) {
 	s := tablesOf(on)

@@ -9,11 +9,11 @@ import (
 )
 
 // The conditions on relations look into an index of the parent for each row of t, or for the rows that meet them in the
-// organisation of the list. So they read what belongs to the organisations of a list, and a page with enough matches
+// organization of the list. So they read what belongs to the organizations of a list, and a page with enough matches
 // reads little more than its rows.
 
 // addTagCondition adds the condition that a repo has such a tag. Few tags have a digest, or are deprecated or new: where
-// the organisation is known, an index of it finds them. For each of many scopes it would find all that are deprecated or new
+// the organization is known, an index of it finds them. For each of many scopes it would find all that are deprecated or new
 // again.
 func addTagCondition(s *table.Statement, c *core.TagCondition) {
 	if c == nil {
@@ -22,8 +22,8 @@ func addTagCondition(s *table.Statement, c *core.TagCondition) {
 	isRare := c.Digest != "" || !s.IsOfMany && (c.Deprecated != nil && *c.Deprecated || !c.UpdatedSince.IsZero())
 	end := ")"
 	switch {
-	case isRare && c.Name == "" && s.Organisation != "":
-		s.AddSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", table.ScopeKey(s.Organisation))
+	case isRare && c.Name == "" && s.Organization != "":
+		s.AddSlow(" AND t.uid IN (SELECT g.parent FROM tag g WHERE g.root_key = ?", table.ScopeKey(s.Organization))
 	case s.IsOfMany: // CASE keeps PostgreSQL from joining all such tags with the repos of each scope.
 		s.AddSlow(" AND CASE WHEN EXISTS (SELECT 1 FROM tag g WHERE g.parent = t.uid")
 		end = ") THEN 1 END IS NOT NULL"

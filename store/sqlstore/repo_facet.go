@@ -23,7 +23,7 @@ func (queries) FacetRepos(ctx context.Context, on core.Conn, filter *inventory.R
 	run = append(run, r.CountBy(filter, scopes, " CROSS JOIN "+s.Dialect.Elements("t.bundles"), []string{"e.value"}, []any{&bundle}, func(i int, n int64) {
 		texts.Add(&facets[i].Bundles, bundle, n)
 	})...)
-	// Without an index of the other side, SQLite cannot begin with the labels of all organisations.
+	// Without an index of the other side, SQLite cannot begin with the labels of all organizations.
 	run = append(run, r.CountBy(filter, scopes, " JOIN repo_label v ON v.uid = "+table.WithoutIndex("t.uid")+" AND v.alias LIKE '%=%'", []string{"v.alias"}, []any{&label}, func(i int, n int64) {
 		texts.Add(&facets[i].Labels, label, n)
 	})...)

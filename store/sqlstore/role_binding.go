@@ -23,7 +23,7 @@ var roleBindings = table.New(&table.Definition[*iam.RoleBinding, *iam.RoleBindin
 	HasScopeKeys: true,
 	Relations: map[core.Relation]table.Relation{
 		core.OfIdentity: {Column: "identity", IsNear: true},
-		core.OfRole:     {Column: "role"}, // a built-in role belongs to all organisations
+		core.OfRole:     {Column: "role"}, // a built-in role belongs to all organizations
 	},
 	FoundByParent: func(_ string, f *iam.RoleBindingFilter) bool { return f.Identity != "" },
 	Joins:         []table.Join{{SQL: " JOIN identity i ON i.uid = ", Column: "identity"}, {SQL: " JOIN grp g ON g.uid = ", Column: "parent"}, {SQL: " JOIN role r ON r.uid = ", Column: "role"}},
@@ -74,12 +74,12 @@ var roleBindings = table.New(&table.Definition[*iam.RoleBinding, *iam.RoleBindin
 		}
 		if f.Capability != "" {
 			// PostgreSQL expects that few roles match. As a join, it would compare each binding with
-			// each role. Bindings have roles of their organisation, and built-in ones.
+			// each role. Bindings have roles of their organization, and built-in ones.
 			pattern := table.LikePattern(`"` + f.Capability.WireName() + `"`)
-			if s.Organisation == "" {
+			if s.Organization == "" {
 				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE h.capabilities LIKE ? ESCAPE '\\')"), pattern)
 			} else {
-				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organisation, core.UID(""), pattern)
+				s.AddSlow(" AND "+table.Confirm("t.role IN (SELECT h.uid FROM role h WHERE (h.root = ? OR h.root = ?) AND h.capabilities LIKE ? ESCAPE '\\')"), s.Organization, core.UID(""), pattern)
 			}
 		}
 		if f.Capability != "" || f.Expiring != nil {

@@ -113,7 +113,7 @@ func (queries) DescribeComponents(ctx context.Context, on core.Conn, uids []core
 	return components, sources, err
 }
 
-// ends returns the part of the UIDs of versions or components that identifies them in their organisation:
+// ends returns the part of the UIDs of versions or components that identifies them in their organization:
 // the last two segments.
 func ends(uids []core.UID) []byte {
 	b := make([]byte, 0, len(uids)*2*table.SegmentLength)

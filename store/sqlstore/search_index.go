@@ -35,13 +35,13 @@ END $$`
 // extension, which need not be in the search path. The pending list of the index is kept
 // small, because every search reads it.
 const makeSearchIndex = `DO $$
-DECLARE trigrams text; organisations text;
+DECLARE trigrams text; organizations text;
 BEGIN
 ` + lockSearchIndexes + `	SELECT quote_ident(n.nspname) INTO trigrams FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'pg_trgm';
-	SELECT quote_ident(n.nspname) INTO organisations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
-	IF to_regclass('{table}_search') IS NULL AND trigrams IS NOT NULL AND organisations IS NOT NULL THEN
+	SELECT quote_ident(n.nspname) INTO organizations FROM pg_extension e JOIN pg_namespace n ON n.oid = e.extnamespace WHERE e.extname = 'btree_gin';
+	IF to_regclass('{table}_search') IS NULL AND trigrams IS NOT NULL AND organizations IS NOT NULL THEN
 		EXECUTE format('CREATE INDEX {table}_search ON {table} USING gin ({root}{content} %2$s.gin_trgm_ops) WITH (gin_pending_list_limit = 128)',
-			organisations, trigrams);
+			organizations, trigrams);
 	END IF;
 END $$`
 

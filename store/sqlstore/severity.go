@@ -31,7 +31,7 @@ func (c severityColumn) Scan(src any) error {
 }
 
 // addRatings adds the condition that an advisory has one of ratings, as ranges of
-// the indexed sort key. Neighbouring ratings form one range, which is read in order.
+// the indexed sort key. Neighboring ratings form one range, which is read in order.
 func addRatings(s *table.Statement, ratings []core.SeverityRating) {
 	ranks := make([]int, len(ratings))
 	for i, r := range ratings {

@@ -49,7 +49,7 @@ func signInStatement(d *dbconn.Dialect, b iam.Bearer, scopes []string) *dbconn.S
 	return q.Build(nil)
 }
 
-// addCandidates selects the candidates, with a limit per organisation and a limit in
+// addCandidates selects the candidates, with a limit per organization and a limit in
 // total. Each part stops reading its index at the limit, so the cost does not depend
 // on the number of other rules.
 func addCandidates(q *table.Statement, b iam.Bearer) {

@@ -8,7 +8,7 @@ import (
 	"atrium/store/sqlstore/table"
 )
 
-// A Status is the state of the database, for its operator. It shows all organisations.
+// A Status is the state of the database, for its operator. It shows all organizations.
 type Status struct {
 	Size     int64 // bytes
 	Queued   int64 // deliveries that wait for an attempt
@@ -19,9 +19,9 @@ type Status struct {
 	Standbys []Standby // nil if there are none, or if the user may not see them
 }
 
-// A Tenant is an organisation with the number of its rows of all kinds.
+// A Tenant is an organization with the number of its rows of all kinds.
 type Tenant struct {
-	Organisation core.UID
+	Organization core.UID
 	Name         string
 	Rows         int64
 }
@@ -49,7 +49,7 @@ type Standby struct {
 }
 
 // Status reads the state of the database: at most most tenants and sinks, the largest and the longest failing
-// first. It reads the counters of all organisations and every subscription, so only the operator may call it.
+// first. It reads the counters of all organizations and every subscription, so only the operator may call it.
 func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	found := &Status{}
 	const unwell = " FROM subscription s WHERE s.failing_since > ? OR s.disable_time > ?"
@@ -79,28 +79,28 @@ func (s *Store) Status(ctx context.Context, most int) (*Status, error) {
 	return found, s.nameTenants(ctx, found.Tenants)
 }
 
-// nameTenants reads the names of organisations. One that was deleted meanwhile has none.
+// nameTenants reads the names of organizations. One that was deleted meanwhile has none.
 func (s *Store) nameTenants(ctx context.Context, tenants []Tenant) error {
 	if len(tenants) == 0 {
 		return nil
 	}
 	run := make([]*dbconn.Statement, len(tenants))
 	for i := range tenants {
-		run[i] = table.NewStatement(s.Dialect).Add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organisation).
+		run[i] = table.NewStatement(s.Dialect).Add("SELECT t.name FROM grp t WHERE t.uid = ?", tenants[i].Organization).
 			Build(func(scan func(...any) error) error { return scan(&tenants[i].Name) })
 	}
 	return s.Conn.Run(ctx, run...)
 }
 
-// largestTenants reads the organisations that have most rows. The scope of an organisation
-// is its UID in hex digits; such a UID without an organisation is a library, which has only versions.
+// largestTenants reads the organizations that have most rows. The scope of an organization
+// is its UID in hex digits; such a UID without an organization is a library, which has only versions.
 func (s *Store) largestTenants(most int, into *[]Tenant) *dbconn.Statement {
 	q := table.NewStatement(s.Dialect).AddSlow("SELECT c.scope, CAST(SUM(c.n) AS BIGINT) FROM counter c WHERE LENGTH(c.scope) = ? AND c.kind <> ? GROUP BY c.scope ORDER BY 2 DESC, 1 LIMIT ?", int64(2*table.RootLength), int64(artifactVersions.Number), int64(most))
 	return q.Build(func(scan func(...any) error) error {
 		var scope string
 		var t Tenant
 		err := scan(&scope, &t.Rows)
-		t.Organisation = core.UID(scope)
+		t.Organization = core.UID(scope)
 		*into = append(*into, t)
 		return err
 	})

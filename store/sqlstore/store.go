@@ -213,8 +213,8 @@ func (tx *transaction) RunTogether(ctx context.Context, functions ...func(contex
 	return tx.Conn.RunTogether(ctx, functions...)
 }
 
-// Lock locks an organisation exclusively until the transaction ends.
+// Lock locks an organization exclusively until the transaction ends.
 func (tx *transaction) Lock(root core.UID) { tx.Conn.Lock(string(root)) }
 
-// LockShared locks an organisation shared until the transaction ends.
+// LockShared locks an organization shared until the transaction ends.
 func (tx *transaction) LockShared(root core.UID) { tx.Conn.LockShared(string(root)) }

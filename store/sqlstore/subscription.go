@@ -38,7 +38,7 @@ var subscriptions = table.New(&table.Definition[*webhooks.Subscription, *webhook
 	},
 })
 
-// ActiveSubscriptions reads the subscriptions of organisations that are not
+// ActiveSubscriptions reads the subscriptions of organizations that are not
 // disabled, with the positions at which they begin.
 func (queries) ActiveSubscriptions(ctx context.Context, on core.Conn, roots []core.UID) ([]*webhooks.Subscription, error) {
 	s := tablesOf(on)

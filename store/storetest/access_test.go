@@ -56,7 +56,7 @@ func (w *world) recordPast(d dice, group, identity core.UID, at time.Time) (ther
 // what happened before.
 func TestAPageOfPastAccessReadsWhatItHas(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		// Nearly all that lies in the partition of this time happened before it.
 		const width = 13 * time.Hour
 		team, at := w.group(ctx, org.Group.UID, "team"), w.now().Add(-24*time.Hour).Truncate(width).Add(-30*time.Minute)

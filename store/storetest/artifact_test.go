@@ -25,7 +25,7 @@ type library struct {
 }
 
 func (w *world) library() *library {
-	ctx, _ := w.createOrganisation("acme")
+	ctx, _ := w.createOrganization("acme")
 	l := &library{world: w, ctx: ctx, d: newDice(3)}
 	when := func() core.Time { return core.At(epoch.Add(pick(l.d, moments))) }
 	l.artifacts = times(23, func(i int) *libraries.Artifact {

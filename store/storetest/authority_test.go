@@ -15,7 +15,7 @@ import (
 	"atrium/store/sqlstore/dbconn"
 )
 
-// ownerRequests returns a function that lists the repos of an organisation as its owner,
+// ownerRequests returns a function that lists the repos of an organization as its owner,
 // each time in a request that presumes what the first one found.
 func (w *world) ownerRequests(org string) func() error {
 	w.t.Helper()
@@ -39,7 +39,7 @@ func TestAChangeBehindTheStoreCountsFromTheNextRequest(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		for _, hasTrigger := range []bool{true, false} {
 			name := fmt.Sprint("acme-", hasTrigger)
-			_, org := w.createOrganisation(name)
+			_, org := w.createOrganization(name)
 			request := w.ownerRequests(name)
 			for range 3 { // From the third request on, only versions are compared.
 				if err := request(); err != nil {
@@ -78,8 +78,8 @@ func (w *world) versions() map[string]string {
 
 func TestOnlyChangesOfRightsChangeVersions(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, acme := w.createOrganisation("acme")
-		_, other := w.createOrganisation("other")
+		ctx, acme := w.createOrganization("acme")
+		_, other := w.createOrganization("other")
 		repo := w.repos(acme.Group.UID, 1)[0].UID
 		scopeOf := func(uid core.UID) string { return "root:" + string(uid.Root()) }
 		for _, c := range []struct {
@@ -132,16 +132,16 @@ func TestOnlyChangesOfRightsChangeVersions(t *testing.T) {
 			}
 		}
 		if w.versions()[scopeOf(other.Group.UID)] == "" {
-			t.Error("the other organisation has no version")
+			t.Error("the other organization has no version")
 		}
 	})
 }
 
-// Every request compares versions, so it must not read those of all organisations. For a
+// Every request compares versions, so it must not read those of all organizations. For a
 // comparison with =, PostgreSQL would do so in a table of a few pages.
 func TestVersionsAreFoundByTheIndex(t *testing.T) {
 	onPostgres(t, func(t *testing.T, w *world) {
-		w.createOrganisation("acme")
+		w.createOrganization("acme")
 		db := w.openDirect()
 		db.SetMaxOpenConns(1) // settings and prepared statements belong to a connection
 		w.exec(db, "INSERT INTO authority (scope, version) SELECT 'root:' || md5(i::text) || '00000000', md5(i::text) FROM generate_series(1, 200) i")

@@ -22,7 +22,7 @@ func benchmarkEngines(b *testing.B, bench func(b *testing.B, url string)) {
 // middle or at the end with the first page.
 func BenchmarkReads(b *testing.B) {
 	benchmarkEngines(b, func(b *testing.B, url string) {
-		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organisations: 200, events: 200})
+		big := newBigWorld(newWorld(b, url), sizes{repos: 200_000, tags: 50_000, identities: 5_000, bindings: 10_000, advisories: 1_000, organizations: 200, events: 200})
 		ctx := big.contextAs("owner")
 		list := big.p.Repos.List
 		type request = core.ListRequest[*inventory.RepoFilter]
@@ -83,7 +83,7 @@ func measureRead(b *testing.B, name string, first time.Duration, read func() err
 func BenchmarkImport(b *testing.B) {
 	benchmarkEngines(b, func(b *testing.B, url string) {
 		w := newWorld(b, url)
-		_, org := w.createOrganisation("acme")
+		_, org := w.createOrganization("acme")
 		repos := w.repos(org.Group.UID, 1000)
 		d, n := newDice(3), 0
 		for name, o := range map[string]core.ImportOptions{"with events": {}, "without events": {NoEvents: true}} {
@@ -121,7 +121,7 @@ func BenchmarkImport(b *testing.B) {
 func BenchmarkCreate(b *testing.B) {
 	benchmarkEngines(b, func(b *testing.B, url string) {
 		w := newWorld(b, url)
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		group := w.group(ctx, org.Group.UID, "a")
 		create := func(name string) error {
 			_, err := w.p.Repos.Create(ctx, group, input[*inventory.Repo](fmt.Sprintf(`{"name": %q}`, name)))

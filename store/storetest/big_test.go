@@ -13,7 +13,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A bigWorld has the contents of a large service: one organisation with most of the rows,
+// A bigWorld has the contents of a large service: one organization with most of the rows,
 // unevenly distributed, and many small ones.
 type bigWorld struct {
 	*world
@@ -21,7 +21,7 @@ type bigWorld struct {
 	root core.UID
 	deep []core.UID // These are the largest groups of each level, beginning with the root. Each is in the one before.
 
-	groups     []core.UID // These are all groups of the organisation.
+	groups     []core.UID // These are all groups of the organization.
 	level2     []core.UID
 	level3     []core.UID // These groups are in deep[1].
 	identities []core.UID
@@ -37,12 +37,12 @@ type bigWorld struct {
 	tagName, tagDigest string     // These belong to one tag of the busy repo.
 	ownerBinding       core.UID
 	eventIDs           []string
-	otherOrg           core.UID   // This is one of the small organisations.
+	otherOrg           core.UID   // This is one of the small organizations.
 	subscriptions      []core.UID // The first subscription has most of the deliveries.
 }
 
 // sizes has the numbers of rows in a bigWorld.
-type sizes struct{ repos, tags, identities, bindings, advisories, organisations, events, artifacts, deliveries, findings int }
+type sizes struct{ repos, tags, identities, bindings, advisories, organizations, events, artifacts, deliveries, findings int }
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
@@ -62,13 +62,13 @@ func newBigWorld(w *world, n sizes) *bigWorld {
 		b.createReports()
 		b.createFindings(n.findings)
 		b.createPackages(min(n.findings, 4000))
-		b.createOrganisations(n.organisations)
+		b.createOrganizations(n.organizations)
 		b.recordEvents(n.events)
 		b.createCatalog(n.artifacts)
 		b.createDeliveries(n.deliveries)
 		b.createCallers()
 	})
-	b.analyse()
+	b.analyze()
 	return b
 }
 
@@ -133,7 +133,7 @@ func (b *bigWorld) rareActor() core.UID  { return b.root + "/00000000000000ab" }
 func (b *bigWorld) rareTarget() core.UID { return b.root + "/00000000000000ac" }
 
 // recordEvents stores events of three months, in partitions of a week if the engine has
-// any. Most of them belong to the large organisation. It has 50 of a rare type.
+// any. Most of them belong to the large organization. It has 50 of a rare type.
 func (b *bigWorld) recordEvents(n int) {
 	const perTransaction, months = 200, 90 * 24 * time.Hour
 	recorded := 0
@@ -168,7 +168,7 @@ func (b *bigWorld) recordEvents(n int) {
 	b.partitionEvents(epoch, epoch.Add(months), 7*24*time.Hour) // seals those that have ended
 }
 
-// createCallers creates callers who see all of the organisation, or parts of it.
+// createCallers creates callers who see all of the organization, or parts of it.
 func (b *bigWorld) createCallers() {
 	b.ownerBinding = b.bind("owner", iam.OwnerRole, b.root)[0].UID
 	b.bind("twenty", iam.ViewerRole, append(slices.Clone(b.level2[:10]), b.level3[:10]...)...)
@@ -221,8 +221,8 @@ func (b *bigWorld) withoutIndexes(load func()) {
 	}
 }
 
-// analyse updates the statistics, as PostgreSQL does by itself after a while.
-func (b *bigWorld) analyse() {
+// analyze updates the statistics, as PostgreSQL does by itself after a while.
+func (b *bigWorld) analyze() {
 	if !b.onSQLite() { // SQLite has the statistics of its schema.
 		b.exec(b.openDirect(), "VACUUM ANALYZE")
 	}

@@ -25,7 +25,7 @@ func BenchmarkBytes(b *testing.B) {
 	}
 }
 
-// A warehouse is one organisation. Half of its repos are in one group of the second
+// A warehouse is one organization. Half of its repos are in one group of the second
 // level, the others in groups of the third.
 type warehouse struct {
 	*bigWorld

@@ -16,7 +16,7 @@ import (
 // exactly once, and no row twice.
 func TestWalksNeitherRepeatNorLoseRowsWhileOthersComeAndGo(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		groups := []core.UID{root, w.group(ctx, root, "a"), w.group(ctx, root, "b")}
 		groups = append(groups, w.group(ctx, groups[1], "c"))

@@ -187,7 +187,7 @@ func filteredReads(t *testing.T) map[string][]string {
 
 // smallSizes are a tenth of ordinarySizes.
 var smallSizes = sizes{
-	repos: 10_000, tags: 10_000, identities: 2_000, bindings: 4_000, advisories: 2_000, organisations: 200, events: 10_000, artifacts: 10_000, deliveries: 10_000, findings: 5_000,
+	repos: 10_000, tags: 10_000, identities: 2_000, bindings: 4_000, advisories: 2_000, organizations: 200, events: 10_000, artifacts: 10_000, deliveries: 10_000, findings: 5_000,
 }
 
 // Prices fit lists of 100,000 rows, so in smaller ones fewer rows may be read for each unit of cost. What is counted does
@@ -205,12 +205,12 @@ func TestABigDatabaseHasAPriceForEveryFilter(t *testing.T) {
 }
 
 // SQLite does not tell how many rows it reads, but its plans do not depend on them: no query may read the rows of other
-// organisations.
+// organizations.
 func TestABigDatabaseOfSQLiteIsReadWholeByNoFilter(t *testing.T) {
 	requirePlans(t)
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
-		repos: 5_000, tags: 1_000, identities: 200, bindings: 300, advisories: 200, organisations: 5, events: 200, artifacts: 200, deliveries: 200, findings: 1_000,
+		repos: 5_000, tags: 1_000, identities: 200, bindings: 300, advisories: 200, organizations: 5, events: 200, artifacts: 200, deliveries: 200, findings: 1_000,
 	})
 	seen := map[string]bool{}
 	b.priceReads(t, filteredReads(t), func(q *pricedQuery, run func(ctx context.Context) error) {

@@ -150,7 +150,7 @@ func (v uidReader) GetMany(ctx context.Context, uids []core.UID) ([]*inventory.V
 // twice.
 func TestDeprecatedTagsAreCounted(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		owner, org := w.createOrganisation("acme")
+		owner, org := w.createOrganization("acme")
 		repo := w.repo(owner, w.group(owner, org.Group.UID, "team"), "app")
 		const tags, rounds = 10, 20
 		names := times(tags, func(i int) string { return fmt.Sprint("v", i) })

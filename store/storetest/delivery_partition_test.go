@@ -55,7 +55,7 @@ type outbox struct {
 
 func newOutbox(w *world, seed uint64) *outbox {
 	w.t.Helper()
-	_, org := w.createOrganisation("outbox")
+	_, org := w.createOrganization("outbox")
 	o := &outbox{world: w, d: newDice(seed)}
 	s := &webhooks.Subscription{UID: o.d.below(org.Group.UID), Sink: "https://sink.example.com/", EncryptedSecret: []byte("x"), CreateTime: core.At(epoch), UpdateTime: core.At(epoch)}
 	o.subscription = s.UID

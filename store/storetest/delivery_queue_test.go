@@ -34,11 +34,11 @@ func (o *outbox) crowd(n int) {
 	}
 }
 
-// createDue stores deliveries, due at a time, of new subscriptions of an organisation.
-func (o *outbox) createDue(organisation core.UID, at time.Time, subscriptions int) (due []core.UID) {
+// createDue stores deliveries, due at a time, of new subscriptions of an organization.
+func (o *outbox) createDue(organization core.UID, at time.Time, subscriptions int) (due []core.UID) {
 	o.t.Helper()
 	made := times(subscriptions, func(i int) *webhooks.Subscription {
-		return &webhooks.Subscription{UID: o.d.below(organisation), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: core.At(epoch), UpdateTime: core.At(epoch)}
+		return &webhooks.Subscription{UID: o.d.below(organization), Sink: fmt.Sprint("https://sink.example.com/", i), EncryptedSecret: []byte("x"), CreateTime: core.At(epoch), UpdateTime: core.At(epoch)}
 	})
 	deliveries := times(subscriptions, func(i int) *webhooks.Delivery {
 		return &webhooks.Delivery{
@@ -59,14 +59,14 @@ func (o *outbox) createDue(organisation core.UID, at time.Time, subscriptions in
 }
 
 // The attack is a subscription with very many deliveries that are due, beside which one of
-// another organisation is due later. No call may read many rows, and few calls must find it.
+// another organization is due later. No call may read many rows, and few calls must find it.
 func TestManyDueDeliveriesOfOneSubscriptionDelayNoOther(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const many, subscriptions, perCall = 30_000, 250, 100
 		o := newOutbox(w, 61)
 		o.crowd(many)
 		o.createDue(o.subscription.Parent(), epoch.Add(time.Hour), subscriptions)
-		_, quiet := w.createOrganisation("quiet")
+		_, quiet := w.createOrganization("quiet")
 		rare := o.createDue(quiet.Group.UID, epoch.Add(2*time.Hour), 1)[0]
 
 		p := must[*platform.Platform](t)(platform.New(t.Context(), w.newSpy(), platform.Options{}))

@@ -185,14 +185,14 @@ func TestFacetsCountTheTagsOfTheList(t *testing.T) {
 const allFacetsOfFindings = inventory.FindingFacetsSummed | inventory.FindingFacetsByVulnerability | inventory.FindingFacetsByPackage | inventory.FindingFacetsByAssignee | inventory.FindingFacetsByLabel
 
 // facetsOfFindings counts findings in the simplest way. Some repos have the label team=a.
-func facetsOfFindings(all []*inventory.Finding, labelled map[core.UID]bool) *inventory.FindingFacets {
+func facetsOfFindings(all []*inventory.Finding, labeled map[core.UID]bool) *inventory.FindingFacets {
 	ratings, states, ecosystems, repos, groups := map[core.SeverityRating]int64{}, map[inventory.FindingState]int64{}, map[string]int64{}, map[core.UID]int64{}, map[core.UID]int64{}
 	vulnerabilities, packages, assignees, labels := map[string]int64{}, map[string]int64{}, map[core.UID]int64{}, map[string]int64{}
 	for _, f := range all {
 		vulnerabilities[f.VulnerabilityID]++
 		packages[f.Package]++
 		assignees[f.Assignee]++
-		if labelled[f.Repo] {
+		if labeled[f.Repo] {
 			labels["team=a"]++
 		}
 		ratings[f.Severity.Rating]++
@@ -210,17 +210,17 @@ func facetsOfFindings(all []*inventory.Finding, labelled map[core.UID]bool) *inv
 func TestFacetsCountTheFindingsOfTheList(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		d := newDice(41)
-		owner, org := w.createOrganisation("acme")
-		groups, labelled := []core.UID{org.Group.UID}, map[core.UID]bool{}
+		owner, org := w.createOrganization("acme")
+		groups, labeled := []core.UID{org.Group.UID}, map[core.UID]bool{}
 		repos := []core.UID{w.repo(owner, groups[0], "r")}
 		for i := range 6 {
 			g := w.group(owner, groups[i-i%2], fmt.Sprintf("g%d", i))
 			r := must[*inventory.Repo](t)(w.p.Repos.Create(owner, g, input[*inventory.Repo](`{"name": "r", "labels": {"team": "a"}}`)))
-			groups, repos, labelled[r.UID] = append(groups, g), append(repos, r.UID), true
+			groups, repos, labeled[r.UID] = append(groups, g), append(repos, r.UID), true
 		}
 		w.bind(owner, groups[1], w.identity(owner, groups[0], "viewer"), iam.ViewerRole)
 		viewer := w.contextAs("viewer")
-		_, other := w.createOrganisation("other") // Nobody of acme sees its findings.
+		_, other := w.createOrganization("other") // Nobody of acme sees its findings.
 		w.findingsOf(d, []core.UID{w.repo(w.contextAs("owner of other"), other.Group.UID, "r")})
 		all, filled := w.findingsOf(d, repos), 0
 		check := func() {
@@ -246,8 +246,8 @@ func TestFacetsCountTheFindingsOfTheList(t *testing.T) {
 					}
 					want := facetsOfFindings(slices.DeleteFunc(slices.Clone(all), func(x *inventory.Finding) bool {
 						inScope := scopes[i].ChildrenOf == x.Repo || scopes[i].DescendantsOf != "" && x.UID.Within(scopes[i].DescendantsOf) || i == len(pages)-1
-						return !means(x) || !inScope || !x.UID.Within(seen) || filter.Labels != nil && !labelled[x.Repo]
-					}), labelled)
+						return !means(x) || !inScope || !x.UID.Within(seen) || filter.Labels != nil && !labeled[x.Repo]
+					}), labeled)
 					got := must[[]*inventory.FindingFacets](t)(w.p.Findings.Facets(ctx, []core.Page[*inventory.Finding]{page}, allFacetsOfFindings))[0]
 					if !reflect.DeepEqual(got, want) {
 						t.Fatalf("%+v in %+v: got %+v, want %+v", *filter, scopes[i], got, want)

@@ -22,7 +22,7 @@ import (
 func TestTheFeedHasTheChangesOfAResourceInTheirOrder(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	var repos []core.UID
 	for i := range 3 {
 		repos = append(repos, must[*inventory.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](fmt.Sprintf(`{"name": "r%d"}`, i)))).UID)

@@ -20,7 +20,7 @@ import (
 // of one transaction in order.
 func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		at, _, err := w.store.EventPosition(ctx, "")
 		if err != nil {
@@ -92,7 +92,7 @@ func TestAFeedReaderMissesNothingThatManyWritersRecord(t *testing.T) {
 func TestAFeedAfterAnEventOfTheAuditLogMissesNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.PostgresOrPooled(t)) // SQLite has one writer
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	begun, finish, done := make(chan struct{}), make(chan struct{}), make(chan error, 1)
 	slow := newDice(43).eventID()
 	go func() {

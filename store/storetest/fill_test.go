@@ -175,9 +175,9 @@ func (b *bigWorld) createReports() {
 	})
 }
 
-// createOrganisations creates small organisations with one owner, one repo and one
+// createOrganizations creates small organizations with one owner, one repo and one
 // advisory.
-func (b *bigWorld) createOrganisations(n int) {
+func (b *bigWorld) createOrganizations(n int) {
 	roots := times(n, func(i int) *iam.Group {
 		return &iam.Group{UID: b.d.root(), Name: fmt.Sprintf("small %d", i), CreateTime: b.randomTime(), UpdateTime: b.randomTime()}
 	})

@@ -13,7 +13,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkFindings measures the CPU of questions about 152,000 findings of one organisation: of the process, and of
+// BenchmarkFindings measures the CPU of questions about 152,000 findings of one organization: of the process, and of
 // PostgreSQL. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkFindings -benchtime 1x
@@ -33,13 +33,13 @@ func BenchmarkFindings(b *testing.B) {
 	})
 }
 
-// An exposedWorld has an organisation with many findings, and those of one image.
+// An exposedWorld has an organization with many findings, and those of one image.
 type exposedWorld struct {
 	*bigWorld
 	shown []*inventory.Finding
 }
 
-// newExposedWorld returns an organisation of 200 repos in ten groups, with 2,000 images of 76 findings each.
+// newExposedWorld returns an organization of 200 repos in ten groups, with 2,000 images of 76 findings each.
 func newExposedWorld(t testing.TB, url string) *exposedWorld {
 	const repos, tagsOfRepo, findingsOfImage, flaws = 200, 10, 76, 1_200
 	w := &exposedWorld{bigWorld: &bigWorld{world: newWorld(t, url), d: newDice(7)}}
@@ -103,7 +103,7 @@ func newExposedWorld(t testing.TB, url string) *exposedWorld {
 			})
 		}
 	})
-	w.analyse()
+	w.analyze()
 	return w
 }
 

@@ -141,7 +141,7 @@ func meaningOf(f *inventory.FindingFilter) func(x *inventory.Finding) bool {
 func TestFiltersOfFindingsMeanTheSameInEveryScope(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		d := newDice(5)
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		groups := []core.UID{org.Group.UID}
 		repos := []core.UID{w.repo(ctx, groups[0], "r")}
 		for i := range 6 {
@@ -226,7 +226,7 @@ func findingUIDs(all []*inventory.Finding) string {
 func TestTheTagsOfAVulnerabilityAreFoundByItsFindings(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.SQLite(t))
-	ctx, _ := w.createOrganisation("acme")
+	ctx, _ := w.createOrganization("acme")
 	p, looked := w.replica(w.newSpy()), 0
 	statements, err := recordStatements(ctx, func(ctx context.Context) error {
 		filter := &inventory.TagFilter{ImageConditions: inventory.ImageConditions{VulnerabilityIDs: []string{"CVE-1"}}}

@@ -33,7 +33,7 @@ func benchmarkReplicas(b *testing.B, bench func(b *testing.B, w *world, open fun
 func BenchmarkFeed(b *testing.B) {
 	benchmarkReplicas(b, func(b *testing.B, w *world, open func() platform.Store) {
 		one, other := w.replica(open()), w.replica(open())
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		feed, err := other.Events.Open(ctx, events.EventRequest{})
 		if err != nil {
 			b.Fatal(err)

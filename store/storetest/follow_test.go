@@ -274,7 +274,7 @@ func waitFor(t testing.TB, otherwise string, done func() bool) {
 	}
 }
 
-// goroutinesOf counts a labelled goroutine and those that it started.
+// goroutinesOf counts a labeled goroutine and those that it started.
 func goroutinesOf(t *testing.T, follower string) int {
 	t.Helper()
 	var all bytes.Buffer

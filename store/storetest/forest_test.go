@@ -15,13 +15,13 @@ import (
 	"atrium/store/storetest"
 )
 
-// A forest is two organisations with random resources of all kinds. Many have equal names
+// A forest is two organizations with random resources of all kinds. Many have equal names
 // and times. The rows are also kept here, and lists are compared with them.
 type forest struct {
 	*world
 	d       dice
-	root    core.UID // This is the first organisation, which is deep and wide.
-	other   core.UID // This is the second organisation.
+	root    core.UID // This is the first organization, which is deep and wide.
+	other   core.UID // This is the second organization.
 	callers []*caller
 	builtIn []*iam.Role
 
@@ -59,7 +59,7 @@ var (
 func newForest(w *world) *forest {
 	f := &forest{world: w, d: newDice(7)}
 	f.readBuiltInRoles()
-	f.root, f.other = f.createOrganisation("first", 100), f.createOrganisation("second", 6)
+	f.root, f.other = f.createOrganization("first", 100), f.createOrganization("second", 6)
 	for _, g := range f.groups {
 		f.furnish(g.UID)
 		f.addSignIns(g.UID)
@@ -101,8 +101,8 @@ func (s roleRecorder) SyncBuiltInRoles(ctx context.Context, roles []*iam.Role) e
 	return s.Store.SyncBuiltInRoles(ctx, roles)
 }
 
-// createOrganisation creates an organisation of n groups, with up to seven levels.
-func (f *forest) createOrganisation(name string, n int) core.UID {
+// createOrganization creates an organization of n groups, with up to seven levels.
+func (f *forest) createOrganization(name string, n int) core.UID {
 	root := &iam.Group{UID: f.d.root(), Name: name, CreateTime: f.randomTime(), UpdateTime: f.randomTime()}
 	all := []*iam.Group{root}
 	taken := map[string]bool{}

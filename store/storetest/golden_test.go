@@ -76,7 +76,7 @@ func compareWithFile(t *testing.T, name, got string) {
 // listEachKind lists each kind, and returns the SQL of that by kind.
 func listEachKind(t *testing.T, w *world) map[string]string {
 	t.Helper()
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	p := w.replica(w.newSpy())
 	root := org.Group.UID
 	wide, groups := descendantsOf(root), []core.UIDFilter{childrenOf(root), childrenOf(w.group(ctx, root, "below"))}

@@ -251,7 +251,7 @@ func TestRowsAreReadAsTheyWereWritten(t *testing.T) {
 	})
 }
 
-// checkGet reads every row of the first organisation and compares it.
+// checkGet reads every row of the first organization and compares it.
 func (k *kind[T, F]) checkGet(t *testing.T) {
 	rows := k.expectedRows(k.f.callers[0], core.UIDFilter{}, filterCase[T, F]{}, k.ops.Kind().DefaultOrder)
 	uids := append(k.uids(rows), k.f.d.below(k.f.root), k.f.d.below(k.f.other), "x")

@@ -45,7 +45,7 @@ func (r *readList) addBindings() {
 		hydrated := r.add(name, eachBuffers+50*11*hydratedBuffers, read)
 		hydrated.maxTotalBuffers, hydrated.grows = 50*totalBuffers, countsRows
 	}
-	// A role belongs to all organisations. The bindings in other organisations must not
+	// A role belongs to all organizations. The bindings in other organizations must not
 	// add to the cost. The index counts them.
 	ofRoles := r.add("bindings of three roles", page, func(ctx context.Context) error {
 		return checkNotEmpty(p.RoleBindings.ListOfRoles(ctx, ten, one(r.b.role, iam.OwnerRole, iam.ViewerRole)))
@@ -100,7 +100,7 @@ func (r *readList) addFilters() {
 	}).sorts = true
 }
 
-// addFeeds adds reads of the advisories of all organisations.
+// addFeeds adds reads of the advisories of all organizations.
 func (r *readList) addFeeds() {
 	documents := func(f reports.DocumentFilter, least int) func(ctx context.Context) error {
 		return func(ctx context.Context) error {
@@ -184,21 +184,21 @@ func (r *readList) addSingleReads() {
 			return err
 		}
 	}
-	r.add("missed events of an organisation", 3*pageBuffers, missed(r.b.root))
-	r.add("missed events of a quiet organisation", 3*pageBuffers, missed(r.b.otherOrg))
-	r.add("the next events of an organisation", 3*pageBuffers, next(r.b.root))
-	r.add("the next events of a quiet organisation", 3*pageBuffers, next(r.b.otherOrg))
+	r.add("missed events of an organization", 3*pageBuffers, missed(r.b.root))
+	r.add("missed events of a quiet organization", 3*pageBuffers, missed(r.b.otherOrg))
+	r.add("the next events of an organization", 3*pageBuffers, next(r.b.root))
+	r.add("the next events of a quiet organization", 3*pageBuffers, next(r.b.otherOrg))
 	no, yes := false, true
 	for name, req := range map[string]events.AuditRequest{
-		"the log of an organisation":            {DescendantsOf: r.b.root},
-		"what was done in an organisation":      {DescendantsOf: r.b.root, Denied: &no},
-		"what was refused in an organisation":   {DescendantsOf: r.b.root, Denied: &yes},
+		"the log of an organization":            {DescendantsOf: r.b.root},
+		"what was done in an organization":      {DescendantsOf: r.b.root, Denied: &no},
+		"what was refused in an organization":   {DescendantsOf: r.b.root, Denied: &yes},
 		"the log of an actor":                   {DescendantsOf: r.b.root, Actor: string(r.b.identities[0])},
 		"the log of a group":                    {DescendantsOf: r.b.deep[1]},
 		"the log of a group on the third level": {DescendantsOf: r.b.deep[2]},
 		"the log of a group further down":       {DescendantsOf: r.b.deep[3]},
 		"the log of an actor in a group":        {DescendantsOf: r.b.deep[1], Actor: string(r.b.identities[0])},
-		"a rare type in an organisation":        {DescendantsOf: r.b.root, Types: []string{rareEvent}},
+		"a rare type in an organization":        {DescendantsOf: r.b.root, Types: []string{rareEvent}},
 		"a rare type in a group":                {DescendantsOf: r.b.deep[1], Types: []string{rareEvent}},
 		"a rare type on the third level":        {DescendantsOf: r.b.deep[2], Types: []string{rareEvent}},
 		"a frequent and a rare type":            {DescendantsOf: r.b.root, Types: []string{frequentEvent, rareEvent}},

@@ -54,7 +54,7 @@ func TestWritersAreReadCommittedInEveryDatabase(t *testing.T) {
 }
 
 func (w *world) checkReadsAndWrites(t *testing.T) {
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	root := org.Group.UID
 	group := w.group(ctx, root, "a")
 	w.repos(group, 30)

@@ -11,7 +11,7 @@ import (
 	"atrium/platform/inventory"
 )
 
-// A model is the expected state of an organisation after the operations that were run,
+// A model is the expected state of an organization after the operations that were run,
 // computed in the simplest way.
 type model struct {
 	*world
@@ -35,7 +35,7 @@ func TestRandomOperationsAgreeWithTheModel(t *testing.T) {
 }
 
 func (w *world) checkModel(t *testing.T, seed uint64) {
-	ctx, org := w.createOrganisation(fmt.Sprint("acme ", seed))
+	ctx, org := w.createOrganization(fmt.Sprint("acme ", seed))
 	m := &model{
 		world: w, d: newDice(seed), ctx: ctx, root: org.Group.UID,
 		groups: map[core.UID]string{org.Group.UID: org.Group.Name}, repos: map[core.UID]string{}, tags: map[core.UID][2]string{},
@@ -229,7 +229,7 @@ func (m *model) hasChildren(uid core.UID) bool {
 	return false
 }
 
-// compare checks every kind, in the organisation and below a random group.
+// compare checks every kind, in the organization and below a random group.
 func (m *model) compare(t *testing.T) {
 	t.Helper()
 	for _, scope := range []core.UID{m.root, random(m.d, m.groups)} {

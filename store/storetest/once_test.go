@@ -20,7 +20,7 @@ import (
 func TestMostReadsArePlannedOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	var groups []core.UIDFilter
 	for i := range 30 {
 		groups = append(groups, childrenOf(w.group(ctx, org.Group.UID, fmt.Sprint("group ", i))))

@@ -1,4 +1,4 @@
-// Package storetest tests the behaviour of stores on every engine.
+// Package storetest tests the behavior of stores on every engine.
 // It is for tests only and must not be linked into the program.
 package storetest
 

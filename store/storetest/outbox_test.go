@@ -48,7 +48,7 @@ func (r *readList) addDeliveries() {
 	}
 	// Each list visits all partitions.
 	r.add("deliveries of 50 subscriptions", 2*eachBuffers, askEach(r.p.Deliveries.ListEach, "create_time desc", r.b.subscriptions[1:51])).maxTotalBuffers = eachBuffers
-	var own []string // One of every four events belongs to another organisation.
+	var own []string // One of every four events belongs to another organization.
 	for i, id := range r.b.eventIDs[:120] {
 		if i%4 != 0 {
 			own = append(own, id)

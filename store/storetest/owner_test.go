@@ -14,7 +14,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 		replicas := w.replicas()
 		for i := range 15 {
 			name := fmt.Sprint("acme ", i)
-			ctx, org := w.createOrganisation(name)
+			ctx, org := w.createOrganization(name)
 			root := org.Group.UID
 			second := w.bind(ctx, root, w.identity(ctx, root, "second of "+name), iam.OwnerRole)
 			other := w.contextAs("second of " + name)
@@ -54,7 +54,7 @@ func TestOneOfTwoOwnersWhoRemoveEachOtherStays(t *testing.T) {
 func TestGrantedCapabilitiesAreHeldWhenTheTransactionCommits(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		replicas := w.replicas()
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		both := 0
 		for i := range 25 {

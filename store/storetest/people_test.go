@@ -12,8 +12,8 @@ import (
 
 func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
-		_, other := w.createOrganisation("other")
+		ctx, org := w.createOrganization("acme")
+		_, other := w.createOrganization("other")
 		root, elsewhere := org.Group.UID, other.Group.UID
 		ruled := func(rule string) core.UID {
 			t.Helper()
@@ -58,7 +58,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 				t.Errorf("%q, %q: lookup finds %q, want %q", c.issuer, c.subject, found, c.lookup)
 			}
 			if found := must[[]core.UID](t)(storetest.Tables.IAM.LookupIdentities(ctx, w.store, c.issuer, c.subject, []core.UID{elsewhere})); len(found) > 0 {
-				t.Errorf("%q, %q: lookup finds %q in another organisation", c.issuer, c.subject, found)
+				t.Errorf("%q, %q: lookup finds %q in another organization", c.issuer, c.subject, found)
 			}
 		}
 
@@ -74,7 +74,7 @@ func TestIdentitiesAreFoundByTheirRules(t *testing.T) {
 
 func TestCandidatesComeWithTheirBindings(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		who := w.identity(ctx, root, "who")
@@ -124,7 +124,7 @@ func bearerOf(issuer, subject string) iam.Bearer {
 
 func TestBeingSeenIsNoChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		who := org.Identity
 		events := len(w.recordedTypes())
 		at := core.At(w.now())

@@ -20,7 +20,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A hotRead is an operation whose statements must not cost more in a large organisation
+// A hotRead is an operation whose statements must not cost more in a large organization
 // than in a small one.
 type hotRead struct {
 	name    string
@@ -140,7 +140,7 @@ func TestABigDatabaseOnSQLite(t *testing.T) {
 	requirePlans(t)
 	t.Parallel()
 	b := newBigWorld(newWorld(t, storetest.SQLite(t)), sizes{
-		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organisations: 50, events: 200, artifacts: 2_000, deliveries: 2_000, findings: 2_000,
+		repos: 5_000, tags: 5_000, identities: 2_000, bindings: 3_000, advisories: 1_000, organizations: 50, events: 200, artifacts: 2_000, deliveries: 2_000, findings: 2_000,
 	})
 	s := b.newSpy()
 	p := b.replica(s)
@@ -234,7 +234,7 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 		{name: "who can do something in 50 groups", run: func(ctx context.Context) error {
 			return checkNotEmpty(p.RoleBindings.ListEffective(ctx, b.groups[:50], core.CapRepoCreate, core.ListRequest[*iam.RoleBindingFilter]{PageSize: 10}))
 		}},
-		{name: "the activity of advisories in an organisation", run: b.activity(p, b.root)},
+		{name: "the activity of advisories in an organization", run: b.activity(p, b.root)},
 		{name: "the activity of advisories in a group", run: b.activity(p, b.deep[1])},
 		{name: "the activity of advisories of a repo", run: b.activity(p, b.busyRepo)},
 		{name: "the activity of the log", run: func(ctx context.Context) error {

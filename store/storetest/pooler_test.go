@@ -103,7 +103,7 @@ func TestManyReadAndWriteThroughAPooler(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Pooled(t))
 	w.checkReadsAndWrites(t)
-	ctx, org := w.createOrganisation("other")
+	ctx, org := w.createOrganization("other")
 	runTogether(t, 16, func(i int) error {
 		for n := range 10 {
 			if _, err := w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](fmt.Sprintf(`{"name": "r-%d-%d"}`, i, n))); err != nil {

@@ -95,7 +95,7 @@ func addNestedProjection[T, F any](r *readList, kind string, list func(context.C
 // that they belong to.
 func TestBindingsAreReadWithoutSomeTexts(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		group := org.Group.UID
 		identity := must[*iam.Identity](t)(w.p.Identities.Create(ctx, group, input[*iam.Identity](`{"name": "ann", "description": "d", "claimMatch": {"issuer": "https://issuer.example.com", "subject": "ann"}}`)))
 		must[*iam.RoleBinding](t)(w.p.RoleBindings.Create(ctx, group, input[*iam.RoleBinding](fmt.Sprintf(`{"identityUid": %q, "roleUid": %q}`, identity.UID, iam.ViewerRole))))
@@ -125,7 +125,7 @@ func TestBindingsAreReadWithoutSomeTexts(t *testing.T) {
 // without it, the cursor of a page would lead to the start of the list.
 func TestAListKeepsTheFieldThatItIsSortedBy(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := w.repo(ctx, org.Group.UID, "alpine")
 		for i := range 5 {
 			if _, err := w.p.Tags.Create(ctx, repo, tagInput(fmt.Sprint("v", i), digests[0])); err != nil {

@@ -84,7 +84,7 @@ func TestAFeedAheadOfItsDatabaseEnds(t *testing.T) {
 		return u.Host
 	}
 	w := newWorld(t, strings.Replace(primary, hostOf(primary), hostOf(primary)+","+hostOf(standby), 1))
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	group := org.Group.UID
 	w.repo(ctx, group, "kept")
 	log := new(lockedBuffer)

@@ -26,7 +26,7 @@ func (w *world) replicas() [2]*platform.Platform {
 
 func TestCountersAreExactAfterManyWriters(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		replicas := w.replicas()
 		groups := []core.UID{org.Group.UID, w.group(ctx, org.Group.UID, "a")}
 		groups = append(groups, w.group(ctx, groups[1], "b"), w.group(ctx, org.Group.UID, "c"))
@@ -91,7 +91,7 @@ func readEverything[T, F any](t *testing.T, ctx context.Context, list func(conte
 
 func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		replicas := w.replicas()
 		all := []core.UID{org.Group.UID}
 		for i := range 20 {
@@ -132,7 +132,7 @@ func TestWritersInDeepGroupsNeverDeadlock(t *testing.T) {
 
 func TestACreationInAGroupAndItsDeletionNeverBothSucceed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		replicas := w.replicas()
 		root := org.Group.UID
 		for i := range 25 {
@@ -182,7 +182,7 @@ func oneOfTwo(t *testing.T, created, deleted error, parent string) {
 
 func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		replicas := w.replicas()
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		for i := range 25 {
@@ -201,7 +201,7 @@ func TestTwoPatchesOfDifferentFieldsBothSurvive(t *testing.T) {
 
 func TestOfManyEqualCreationsOneWinsAndIsNamedToTheOthers(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		replicas := w.replicas()
 		root, who := org.Group.UID, w.identity(ctx, org.Group.UID, "who")
 		for kind, create := range map[string]func(p *platform.Platform) (core.UID, error){
@@ -249,7 +249,7 @@ func uidOf[T any](row T, err error, uid func(T) core.UID) (core.UID, error) {
 
 func TestManyWritersOfATagMakeOneTag(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		replicas := w.replicas()
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		runTogether(t, writers, func(i int) error {

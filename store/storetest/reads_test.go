@@ -183,7 +183,7 @@ func (r *readList) addKinds() {
 	}
 }
 
-// addFindings adds the orders of the findings of an organisation that have an index, and searches.
+// addFindings adds the orders of the findings of an organization that have an index, and searches.
 func (r *readList) addFindings() {
 	type request = core.ListRequest[*inventory.FindingFilter]
 	all := descendantsOf(r.b.root)
@@ -217,7 +217,7 @@ func (r *readList) addFindings() {
 	}
 }
 
-// addParts adds lists of callers who see parts of the organisation, and pages after a
+// addParts adds lists of callers who see parts of the organization, and pages after a
 // skip.
 func (r *readList) addParts() {
 	type request = core.ListRequest[*inventory.RepoFilter]

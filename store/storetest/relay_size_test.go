@@ -32,15 +32,15 @@ func (w *world) recordEvents(d dice, group core.UID, n int) {
 	})
 }
 
-// An organisation has many subscriptions and many events. Each call of Relay makes a limited
+// An organization has many subscriptions and many events. Each call of Relay makes a limited
 // number of deliveries, so that its transaction ends in time, and the calls together make
 // those of all events.
 func TestARelayOfManySubscriptionsTakesSeveralCalls(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const subscriptions, events, limit = 300, 40, 5000
 		d := newDice(41)
-		_, org := w.createOrganisation("acme")
-		_, quiet := w.createOrganisation("quiet")
+		_, org := w.createOrganization("acme")
+		_, quiet := w.createOrganization("quiet")
 		before := len(w.recordedTypes())
 		w.relay(before)
 		w.createSubscriptions(d, org.Group.UID, subscriptions)
@@ -89,7 +89,7 @@ func TestAnEventWithVeryManySubscriptionsIsRelayed(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const subscriptions = 5100
 		d := newDice(42)
-		_, org := w.createOrganisation("acme")
+		_, org := w.createOrganization("acme")
 		w.relay(len(w.recordedTypes()))
 		w.createSubscriptions(d, org.Group.UID, subscriptions)
 		w.recordEvents(d, org.Group.UID, 2)

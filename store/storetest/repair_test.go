@@ -15,7 +15,7 @@ import (
 // numbers than new ones.
 func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		for _, name := range []string{"told-1", "told-2"} {
 			w.repo(ctx, org.Group.UID, name)
 		}
@@ -58,7 +58,7 @@ func TestEventsOfAnotherServerAreMovedBeforeNewOnes(t *testing.T) {
 func TestReplicasThatStartAtOnceMoveEventsOnce(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.PostgresOrPooled(t)) // SQLite has no transaction ids
-	ctx, org := w.createOrganisation("acme")
+	ctx, org := w.createOrganization("acme")
 	w.repo(ctx, org.Group.UID, "told")
 	w.relay(len(w.recordedTypes()))
 	w.exec(w.openDirect(), "UPDATE event SET xact = xact + 1000000000")

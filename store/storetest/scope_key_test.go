@@ -12,7 +12,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A twin is one of two branches of an organisation: a group in a group, each with a repo that
+// A twin is one of two branches of an organization: a group in a group, each with a repo that
 // has two tags.
 type twin struct {
 	groups, repos [2]core.UID // the outer group comes first

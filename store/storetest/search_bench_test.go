@@ -13,7 +13,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// BenchmarkSearch measures the cost of searches in an organisation of 500,000 tags, the
+// BenchmarkSearch measures the cost of searches in an organization of 500,000 tags, the
 // size of their indexes, and the cost for writers of tags. Run it with
 //
 //	scripts/with-postgres go test ./store/storetest -run '^$' -bench BenchmarkSearch -benchtime 1x

@@ -203,7 +203,7 @@ func (f *forest) searchAll(t *testing.T, ctx context.Context, req core.SearchReq
 
 func TestASearchFollowsEveryChange(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := must[*inventory.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](`{"name": "checkout", "description": "pays", "aliases": ["till"]}`)))
 		tag := must[*inventory.Tag](t)(w.p.Tags.Create(ctx, repo.UID, tagInput("Release-7", digests[1])))
 		finds := func(query string, want ...string) {

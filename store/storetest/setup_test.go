@@ -41,7 +41,7 @@ func TestReplicasThatStartAtOnceMigrateOnce(t *testing.T) {
 				}
 			}
 			w := newWorld(t, url)
-			ctx, org := w.createOrganisation("acme")
+			ctx, org := w.createOrganization("acme")
 			if _, err := w.p.Groups.Get(ctx, org.Group.UID); err != nil {
 				t.Error(err)
 			}

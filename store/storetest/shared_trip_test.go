@@ -50,7 +50,7 @@ func TestALockedTableDelaysOnlyWhatReadsIt(t *testing.T) {
 		t.Run(c.mode, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, storetest.Postgres(t))
-			ctx, org := w.createOrganisation("acme")
+			ctx, org := w.createOrganization("acme")
 			repo := w.repo(ctx, org.Group.UID, "nginx")
 			patient := addParameters(t, w.url, url.Values{"lock_timeout": {"1min"}, "statement_timeout": {"1min"}})
 			engine := &sharingEngine{Engine: openPostgres(t, patient, postgres.Options{QueryMode: c.mode, MaxConnections: 40})}

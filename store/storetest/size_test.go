@@ -19,18 +19,18 @@ import (
 )
 
 // sizeVariable is the environment variable with the size of a huge database: 1 means one
-// organisation with ten million tags, and 10,000 small ones. scripts/scale sets it.
+// organization with ten million tags, and 10,000 small ones. scripts/scale sets it.
 const sizeVariable = "ATRIUM_TEST_SIZE"
 
 // ordinarySizes are the sizes with which the plan tests compare plans with their bars.
 var ordinarySizes = sizes{
-	repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organisations: 2_000, events: 100_000, artifacts: 100_000, deliveries: 100_000, findings: 50_000,
+	repos: 100_000, tags: 100_000, identities: 20_000, bindings: 40_000, advisories: 20_000, organizations: 2_000, events: 100_000, artifacts: 100_000, deliveries: 100_000, findings: 50_000,
 }
 
 func hugeSizes(size float64) sizes {
 	n := func(rows float64) int { return int(rows * size) }
 	return sizes{
-		repos: max(n(1e6), ordinarySizes.repos), tags: n(1e7), identities: n(1e6), bindings: n(1e6), advisories: n(2e6), organisations: n(1e4), events: n(2e7),
+		repos: max(n(1e6), ordinarySizes.repos), tags: n(1e7), identities: n(1e6), bindings: n(1e6), advisories: n(2e6), organizations: n(1e4), events: n(2e7),
 		artifacts: ordinarySizes.artifacts, deliveries: n(1e6), findings: n(1e6),
 	}
 }
@@ -124,7 +124,7 @@ func measureReads(t *testing.T, n sizes) (costs map[string]readCost, bars map[st
 	return costs, bars
 }
 
-// measureImport imports tags with their events into repos of the large organisation, two
+// measureImport imports tags with their events into repos of the large organization, two
 // batches at the same time, as the command does.
 func (b *bigWorld) measureImport(t *testing.T) {
 	t.Helper()

@@ -38,7 +38,7 @@ func TestSkippedPagesOfLongListsAreTheSameFromBothEnds(t *testing.T) {
 	})
 }
 
-// The index of words finds the rows of an organisation. A skip must count only those of the group.
+// The index of words finds the rows of an organization. A skip must count only those of the group.
 func TestASkipInASearchCountsOnlyRowsOfItsGroup(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		k, callers := longList(w)

@@ -63,8 +63,8 @@ func newStandbyWorld(t *testing.T, read func(standbys []string) []string) *stand
 	storetest.Standbys(t, url)
 	url = storetest.Postgres(t)
 	w := &standbyWorld{world: newWorld(t, url), standbys: storetest.Standbys(t, url), log: new(lockedBuffer)}
-	var org *iam.Organisation
-	w.owner, org = w.createOrganisation("acme")
+	var org *iam.Organization
+	w.owner, org = w.createOrganization("acme")
 	w.org = org.Group.UID
 	s, err := store.Open(t.Context(), url, store.Options{MaxConnections: 8, ReadURLs: read(w.standbys), Logger: slog.New(slog.NewTextHandler(w.log, nil))})
 	if err != nil {

@@ -26,7 +26,7 @@ func (w *world) repos(group core.UID, n int) []*inventory.Repo {
 
 func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		w.repos(org.Group.UID, 10)
 		read := func(p *platform.Platform, token string) (names []string, next string) {
 			t.Helper()
@@ -65,10 +65,10 @@ func TestPageTokensOutliveRestartsAndNewKeys(t *testing.T) {
 
 func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		w.repos(org.Group.UID, 5)
 		other := newWorld(t, storetest.SQLite(t))
-		otherCtx, otherOrg := other.createOrganisation("acme")
+		otherCtx, otherOrg := other.createOrganization("acme")
 		other.repos(otherOrg.Group.UID, 5)
 		page, err := other.p.Repos.List(otherCtx, core.ListRequest[*inventory.RepoFilter]{PageSize: 2})
 		if err != nil {
@@ -83,7 +83,7 @@ func TestTokensOfAnotherDatabaseDoNotOpen(t *testing.T) {
 
 func TestTokensThatAreTooOldStartTheListAgain(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		w.repos(org.Group.UID, 5)
 		req := core.ListRequest[*inventory.RepoFilter]{PageSize: 2, OrderBy: "name desc"}
 		page, err := w.p.Repos.List(ctx, req)

@@ -22,7 +22,7 @@ import (
 func TestChangesTakeFewRoundTrips(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Postgres(t))
-	_, org := w.createOrganisation("acme")
+	_, org := w.createOrganization("acme")
 	relay := storetest.NewRelay(t, w.url)
 	s := must[*sqlstore.Store](t)(store.Open(t.Context(), relay.URL, store.Options{MaxConnections: 1}))
 	t.Cleanup(func() { _ = s.Close() })

@@ -19,7 +19,7 @@ import (
 // again.
 func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		pair := w.repos(org.Group.UID, 2)
 		var runs atomic.Int32
 		var started sync.WaitGroup
@@ -57,7 +57,7 @@ func TestUnitsThatLostAreRunAgainAsAWhole(t *testing.T) {
 
 func TestWorkWhoseTimeIsUpChangesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		short, cancel := context.WithCancel(ctx)
 		err := w.store.Write(short, func(tx core.Tx) error {
@@ -86,7 +86,7 @@ func TestLostConnectionsAreOpenedAgain(t *testing.T) {
 		if w.onSQLite() {
 			t.Skip("there is no server to lose")
 		}
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		runTogether(t, 8, func(int) error { return w.p.Ready(ctx) }) // This opens as many connections as the pool may have.
 		w.exec(w.openDirect(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()")
 		for try := range 20 {
@@ -278,7 +278,7 @@ func TestAWriterThatCommitsWhileLocksAreListedIsNotPassed(t *testing.T) {
 // A unit that panics holds no connection afterwards. SQLite has only one that writes.
 func TestAUnitThatPanicsIsUndone(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := w.repos(org.Group.UID, 1)[0].UID
 		func() {
 			defer func() {

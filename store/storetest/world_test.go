@@ -64,8 +64,8 @@ func (w *world) operator() context.Context {
 	return core.WithActor(w.t.Context(), core.NewOperator("test"))
 }
 
-// createOrganisation creates an organisation and returns the context of its owner.
-func (w *world) createOrganisation(name string) (context.Context, *iam.Organisation) {
+// createOrganization creates an organization and returns the context of its owner.
+func (w *world) createOrganization(name string) (context.Context, *iam.Organization) {
 	w.t.Helper()
 	org, err := w.p.Groups.Bootstrap(w.operator(), name, issuer, "owner of "+name)
 	if err != nil {

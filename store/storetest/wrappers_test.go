@@ -37,7 +37,7 @@ func (mirror) States() []dbconn.StandbyState { return nil }
 func (mirror) Fallbacks() map[string]int64   { return nil }
 func (mirror) Close()                        {}
 
-// A viewer reads an organisation, each time in a request that presumes what the first one found.
+// A viewer reads an organization, each time in a request that presumes what the first one found.
 type viewer struct {
 	p      *platform.Platform
 	store  *sqlstore.Store
@@ -90,7 +90,7 @@ func (v viewer) read(ctx context.Context, root core.UID, groups []core.UID, repo
 // right that was removed does not count any more.
 func TestEachWrapperCanBeLeftOut(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		owner, org := w.createOrganisation("acme")
+		owner, org := w.createOrganization("acme")
 		root := org.Group.UID
 		groups := []core.UID{w.group(owner, root, "one"), w.group(owner, root, "two")}
 		repos := slices.Concat(w.repos(groups[0], 9), w.repos(groups[1], 4))

@@ -16,7 +16,7 @@ import (
 
 func TestALabelIsFoundWhileARowHasIt(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		update := func(body string, mask ...string) {
 			t.Helper()
@@ -56,7 +56,7 @@ func TestALabelIsFoundWhileARowHasIt(t *testing.T) {
 
 func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		update := func(body string, mask ...string) *inventory.Repo {
 			t.Helper()
@@ -85,7 +85,7 @@ func TestMaskedUpdatesWriteNothingElse(t *testing.T) {
 
 func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
@@ -118,7 +118,7 @@ func TestUniqueKeysNameTheResourceThatHasThem(t *testing.T) {
 
 func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		group, gone := w.group(ctx, root, "a"), w.group(ctx, root, "gone")
 		repo, goneRepo := w.repo(ctx, group, "nginx"), w.repo(ctx, group, "gone")
@@ -159,9 +159,9 @@ func TestNeededRowsAreNotDeletedAndDeletedRowsCannotBeReferenced(t *testing.T) {
 	})
 }
 
-func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
+func TestAnOrganizationIsDeletedWithItsLastOwner(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		if err := w.p.Groups.Delete(ctx, org.Group.UID); err != nil {
 			t.Fatal(err)
 		}
@@ -175,7 +175,7 @@ func TestAnOrganisationIsDeletedWithItsLastOwner(t *testing.T) {
 
 func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		root := org.Group.UID
 		group := w.group(ctx, root, "a")
 		repo := w.repo(ctx, group, "nginx")
@@ -225,7 +225,7 @@ func TestEachChangeIsRecordedWithItsEventAndNothingElseIs(t *testing.T) {
 // needs, and with NamesOnly the deprecations of known tags only.
 func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		owner, org := w.createOrganisation("acme")
+		owner, org := w.createOrganization("acme")
 		repo := w.repo(owner, org.Group.UID, "app")
 		p := w.replica(storetest.RepeatingStore{Store: w.store})
 		const source = "hub.example.com/team/app"
@@ -247,7 +247,7 @@ func TestAnImportThatIsRepeatedStoresTheSame(t *testing.T) {
 // The last statement of a batch is about none of its resources in particular, so its error names none.
 func TestABatchWhoseLastStatementFailsDeletesNothing(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := w.repo(ctx, org.Group.UID, "nginx")
 		var tags []core.UID
 		for n := range 2 {
@@ -284,7 +284,7 @@ func TestAnErrorOfTheCommitNamesNoRequest(t *testing.T) {
 		if w.onSQLite() {
 			t.Skip("it has no triggers that run at the end")
 		}
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		var requests []core.BatchRequest[*inventory.Repo]
 		for _, repo := range w.repos(org.Group.UID, 2) {
 			requests = append(requests, core.BatchRequest[*inventory.Repo]{UID: repo.UID, Input: input[*inventory.Repo](`{"description": "d"}`)})
@@ -301,7 +301,7 @@ func TestAnErrorOfTheCommitNamesNoRequest(t *testing.T) {
 
 func TestAnUpdateChangesWhatSearchesFind(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
-		ctx, org := w.createOrganisation("acme")
+		ctx, org := w.createOrganization("acme")
 		repo := must[*inventory.Repo](t)(w.p.Repos.Create(ctx, org.Group.UID, input[*inventory.Repo](`{"name": "nginx", "description": "first", "aliases": ["web"]}`))).UID
 		for _, change := range []struct{ body, found, gone string }{
 			{`{"description": "second Place"}`, "nginx place web", "first"},

@@ -130,8 +130,8 @@ func (d *diagram) layOut() {
 			n.sizeAlong, n.sizeAcross = height, width
 		}
 	}
-	neighbours := map[*node][]*node{}
-	connect := func(a, b *node) { neighbours[a], neighbours[b] = append(neighbours[a], b), append(neighbours[b], a) }
+	neighbors := map[*node][]*node{}
+	connect := func(a, b *node) { neighbors[a], neighbors[b] = append(neighbors[a], b), append(neighbors[b], a) }
 	for _, e := range d.edges {
 		last := e.from
 		for rank := e.from.rank + 1; rank < e.to.rank; rank++ {
@@ -143,7 +143,7 @@ func (d *diagram) layOut() {
 		}
 		connect(last, e.to)
 	}
-	// Nodes move to the middle of their neighbours, so that few arrows cross.
+	// Nodes move to the middle of their neighbors, so that few arrows cross.
 	for _, nodes := range ranks {
 		for i, n := range nodes {
 			n.place = float64(i) - float64(len(nodes)-1)/2
@@ -156,7 +156,7 @@ func (d *diagram) layOut() {
 				rank = len(ranks) - 1 - i
 			}
 			for _, n := range ranks[rank] {
-				n.place = middle(n, neighbours[n], round%2 == 0)
+				n.place = middle(n, neighbors[n], round%2 == 0)
 			}
 			slices.SortStableFunc(ranks[rank], func(a, b *node) int { return int((a.place - b.place) * 1000) })
 			for i, n := range ranks[rank] {
@@ -185,10 +185,10 @@ func (d *diagram) layOut() {
 	}
 }
 
-// middle returns the mean place of the neighbours in the rank before, or after. Without any, a node stays.
-func middle(n *node, neighbours []*node, before bool) float64 {
+// middle returns the mean place of the neighbors in the rank before, or after. Without any, a node stays.
+func middle(n *node, neighbors []*node, before bool) float64 {
 	sum, count := 0.0, 0
-	for _, other := range neighbours {
+	for _, other := range neighbors {
 		if (other.rank < n.rank) == before {
 			sum, count = sum+other.place, count+1
 		}

@@ -130,7 +130,7 @@ func arrange(packages []installed, findings []finding) (found map[string]*foundP
 
 // compareDocuments imports the documents, and compares what Atrium and osv-scanner find in them.
 func compareDocuments(ctx context.Context, o options, w *world, oracle *oracle, records *records, documents []*document, feeds []string) error {
-	to, err := w.newOrganisation(ctx, "documents")
+	to, err := w.newOrganization(ctx, "documents")
 	if err != nil {
 		return err
 	}

@@ -265,7 +265,7 @@ func compareImages(ctx context.Context, o options, w *world, oracle *oracle, doc
 	var faults []string
 	equal, perDocument := counts{}, counts{}
 	for order := range orders {
-		to, err := w.newOrganisation(ctx, fmt.Sprintf("images-%d", order))
+		to, err := w.newOrganization(ctx, fmt.Sprintf("images-%d", order))
 		if err != nil {
 			return err
 		}

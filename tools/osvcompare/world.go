@@ -36,7 +36,7 @@ type world struct {
 const (
 	audience = "atrium"
 	owner    = "osvcompare"
-	// tokenLife is how long a token is valid; each organisation gets a new one.
+	// tokenLife is how long a token is valid; each organization gets a new one.
 	tokenLife = 12 * time.Hour
 )
 
@@ -59,9 +59,9 @@ func openWorld(ctx context.Context, folder, url string) (*world, error) {
 	}
 	if isEmpty, err := w.p.Groups.IsEmpty(operator(ctx)); err != nil || !isEmpty {
 		w.close()
-		return nil, errors.Join(err, errors.New("the database has organisations already: the comparison fills a database that can be thrown away, so name an empty one"))
+		return nil, errors.Join(err, errors.New("the database has organizations already: the comparison fills a database that can be thrown away, so name an empty one"))
 	}
-	// An organisation that is there keeps the server from creating the one for demonstrations.
+	// An organization that is there keeps the server from creating the one for demonstrations.
 	if _, err := w.p.Groups.Bootstrap(operator(ctx), "first", auth.DevelopmentIssuer, owner); err != nil {
 		w.close()
 		return nil, err
@@ -104,22 +104,22 @@ func operator(ctx context.Context) context.Context {
 	return core.WithActor(ctx, core.NewOperator("osvcompare"))
 }
 
-// An organisation is one of the world with what was imported into it.
-type organisation struct {
+// An organization is one of the world with what was imported into it.
+type organization struct {
 	*world
 	name  string
 	uid   core.UID
 	token string
 }
 
-// newOrganisation creates an organisation.
-func (w *world) newOrganisation(ctx context.Context, name string) (*organisation, error) {
+// newOrganization creates an organization.
+func (w *world) newOrganization(ctx context.Context, name string) (*organization, error) {
 	made, err := w.p.Groups.Bootstrap(operator(ctx), name, auth.DevelopmentIssuer, owner)
 	if err != nil {
 		return nil, err
 	}
 	token, err := w.mint()
-	return &organisation{w, name, made.Group.UID, token}, err
+	return &organization{w, name, made.Group.UID, token}, err
 }
 
 // An image is where a document was imported.
@@ -127,7 +127,7 @@ type image struct{ repo, tag core.UID }
 
 // importAll imports documents in a random order, and the records after some of them. It returns the images of the documents,
 // and why the others could not be imported.
-func (o *organisation) importAll(ctx context.Context, random *rand.Rand, feeds []string, documents []*document) (map[*document]image, map[*document]string, error) {
+func (o *organization) importAll(ctx context.Context, random *rand.Rand, feeds []string, documents []*document) (map[*document]image, map[*document]string, error) {
 	images, refused := map[*document]image{}, map[*document]string{}
 	order := random.Perm(len(documents))
 	feedsAt := random.IntN(len(order) + 1)
@@ -154,7 +154,7 @@ func (o *organisation) importAll(ctx context.Context, random *rand.Rand, feeds [
 	return images, refused, nil
 }
 
-func (o *organisation) importFeeds(ctx context.Context, feeds []string) error {
+func (o *organization) importFeeds(ctx context.Context, feeds []string) error {
 	sum, err := ingest.ImportOSV(operator(ctx), o.p, feeds, ingest.Options{Group: o.uid})
 	if err == nil && sum.Failed() > 0 {
 		err = fmt.Errorf("%d records of the feeds were not imported", sum.Failed())
@@ -167,7 +167,7 @@ func (o *organisation) importFeeds(ctx context.Context, feeds []string) error {
 
 // importDocument makes a repo with a tag of the image of a document, and imports the document. The reason says why it cannot be
 // imported.
-func (o *organisation) importDocument(ctx context.Context, d *document, name string) (at image, reason string, err error) {
+func (o *organization) importDocument(ctx context.Context, d *document, name string) (at image, reason string, err error) {
 	var repo struct {
 		CreateRepo struct{ Repo struct{ UID core.UID } }
 	}
@@ -199,7 +199,7 @@ func (o *organisation) importDocument(ctx context.Context, d *document, name str
 }
 
 // ask sends a request to the GraphQL endpoint, and reads the data of its answer.
-func (o *organisation) ask(ctx context.Context, query string, variables map[string]any, into any) error {
+func (o *organization) ask(ctx context.Context, query string, variables map[string]any, into any) error {
 	body, err := json.Marshal(map[string]any{"query": query, "variables": variables})
 	if err != nil {
 		return err
@@ -260,7 +260,7 @@ const (
 )
 
 // readFindings reads the findings of an image, which is the only one of its repo.
-func (o *organisation) readFindings(ctx context.Context, at image) ([]finding, error) {
+func (o *organization) readFindings(ctx context.Context, at image) ([]finding, error) {
 	return readPages(func(after any) (page[finding], error) {
 		var answer struct{ Findings page[finding] }
 		err := o.ask(ctx, findingsQuery, map[string]any{"uid": at.repo, "after": after}, &answer)
@@ -269,7 +269,7 @@ func (o *organisation) readFindings(ctx context.Context, at image) ([]finding, e
 }
 
 // readPackages reads the packages of an image.
-func (o *organisation) readPackages(ctx context.Context, at image) ([]installed, error) {
+func (o *organization) readPackages(ctx context.Context, at image) ([]installed, error) {
 	return readPages(func(after any) (page[installed], error) {
 		var answer struct {
 			Tag struct {

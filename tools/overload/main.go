@@ -3,10 +3,10 @@
 //
 //	scripts/with-postgres e2e/bin/overload -program bin/atrium -seconds 10
 //
-// It finds how many requests a second the server can answer, and sends one, two and four times as many from many organisations
-// at once. Then one organisation floods the server, by one caller, by many, or by invented tokens, beside a quiet one. The exit
+// It finds how many requests a second the server can answer, and sends one, two and four times as many from many organizations
+// at once. Then one organization floods the server, by one caller, by many, or by invented tokens, beside a quiet one. The exit
 // status is 1 if something does not hold that must hold on every machine: those who are refused are told when to come back, the
-// quiet organisation gets its answers, the probes answer, and the memory stays below its limit. With -judge it is also 1 if the
+// quiet organization gets its answers, the probes answer, and the memory stays below its limit. With -judge it is also 1 if the
 // figures miss their goals, which say something only on a machine that does nothing else.
 package main
 
@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	organisations = 8
-	callers       = 6 // of each organisation
+	organizations = 8
+	callers       = 6 // of each organization
 	quietShare    = 0.05
 	memoryLimit   = 512 // MiB
 )
@@ -86,9 +86,9 @@ func (p *proof) run(ctx context.Context, program, core string, flags []string) e
 		return err
 	}
 	defer p.stop()
-	var all []*organisation
-	for n := range organisations {
-		o, err := p.organise(fmt.Sprintf("org-%d", n), callers)
+	var all []*organization
+	for n := range organizations {
+		o, err := p.organize(fmt.Sprintf("org-%d", n), callers)
 		if err != nil {
 			return err
 		}
@@ -144,7 +144,7 @@ func (p *proof) measure(ctx context.Context, l load, run func() *outcome) step {
 	return s
 }
 
-func (p *proof) everyone(all []*organisation) load {
+func (p *proof) everyone(all []*organization) load {
 	l := load{address: p.address}
 	for _, o := range all {
 		l.requests = append(l.requests, o.requests(p.address)...)
@@ -153,7 +153,7 @@ func (p *proof) everyone(all []*organisation) load {
 }
 
 // overload sends one, two and four times as many requests as the server can answer.
-func (p *proof) overload(ctx context.Context, all []*organisation) {
+func (p *proof) overload(ctx context.Context, all []*organization) {
 	l := p.everyone(all)
 	l.saturate(8, p.length/2) // every token is known after that
 	if p.capacity == 0 {
@@ -225,8 +225,8 @@ func (p *proof) check(o *outcome) {
 }
 
 // flood sends four times as many requests as the server can answer, beside a quiet
-// organisation.
-func (p *proof) flood(ctx context.Context, all []*organisation) {
+// organization.
+func (p *proof) flood(ctx context.Context, all []*organization) {
 	quiet, loud := all[0], all[1]
 	requests := loud.requests(p.address)
 	invented := make([]string, 20_000)
@@ -247,10 +247,10 @@ func (p *proof) flood(ctx context.Context, all []*organisation) {
 		f.address, f.rate = p.address, 4*p.capacity
 		flooded := p.pair(ctx, modest, &f)
 		if sent := flooded.countSent(); len(flooded.served) < sent*9/10 {
-			p.fault("beside a flood by %s, the quiet organisation gets %d answers to %d requests", f.name, len(flooded.served), sent)
+			p.fault("beside a flood by %s, the quiet organization gets %d answers to %d requests", f.name, len(flooded.served), sent)
 		}
 		if percentile(flooded.served, 99) > 2*percentile(alone.served, 99) {
-			p.miss("beside a flood by %s, the p99 of the quiet organisation is %.1f ms instead of %.1f ms", f.name, percentile(flooded.served, 99), percentile(alone.served, 99))
+			p.miss("beside a flood by %s, the p99 of the quiet organization is %.1f ms instead of %.1f ms", f.name, percentile(flooded.served, 99), percentile(alone.served, 99))
 		}
 	}
 }

@@ -167,20 +167,20 @@ func (p *process) send(token, method, path string, body any) (map[string]any, er
 	return decoded, json.Unmarshal(content, &decoded)
 }
 
-// An organisation is one of those that send requests, with the tokens of its callers.
-type organisation struct {
+// An organization is one of those that send requests, with the tokens of its callers.
+type organization struct {
 	uid, repo string
 	tokens    []string
 }
 
-// repos is how many repos an organisation has, and tags how many tags each of them has.
+// repos is how many repos an organization has, and tags how many tags each of them has.
 const (
 	repos = 60
 	tags  = 10
 )
 
-// organise creates an organisation with repos and callers.
-func (p *process) organise(name string, callers int) (*organisation, error) {
+// organize creates an organization with repos and callers.
+func (p *process) organize(name string, callers int) (*organization, error) {
 	owner, err := p.run("token", "--subject", name+"-owner")
 	if err != nil {
 		return nil, err
@@ -198,7 +198,7 @@ func (p *process) organise(name string, callers int) (*organisation, error) {
 	if err := json.Unmarshal([]byte(text), &made); err != nil {
 		return nil, err
 	}
-	o := &organisation{uid: made.Group, tokens: []string{owner}}
+	o := &organization{uid: made.Group, tokens: []string{owner}}
 	create := func(path string, body map[string]any) (uid string, err error) {
 		made, err := p.send(owner, http.MethodPost, path, body)
 		uid, _ = made["uid"].(string)
@@ -235,8 +235,8 @@ func (p *process) organise(name string, callers int) (*organisation, error) {
 	return o, nil
 }
 
-// importRepos imports repos with their tags into an organisation.
-func (p *process) importRepos(organisation string) error {
+// importRepos imports repos with their tags into an organization.
+func (p *process) importRepos(organization string) error {
 	file, err := os.CreateTemp("", "atrium-overload-*.jsonl")
 	if err != nil {
 		return err
@@ -252,14 +252,14 @@ func (p *process) importRepos(organisation string) error {
 	if err := errors.Join(lines.Flush(), file.Close()); err != nil {
 		return err
 	}
-	_, err = p.run("import", "registry", "--group", organisation, file.Name())
+	_, err = p.run("import", "registry", "--group", organization, file.Name())
 	return err
 }
 
 // requests returns requests of every caller, those of a dashboard: a repo, a page of 50,
 // nested lists and four lists at once in GraphQL, a page by REST and one by gRPC (the Connect
 // protocol).
-func (o *organisation) requests(address string) (all [][]byte) {
+func (o *organization) requests(address string) (all [][]byte) {
 	variables := fmt.Sprintf(`{"org":%q,"repo":%q}`, o.uid, o.repo)
 	for _, token := range o.tokens {
 		for _, query := range []string{

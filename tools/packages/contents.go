@@ -14,7 +14,7 @@ import (
 	cdx "github.com/CycloneDX/cyclonedx-go"
 )
 
-// A webPackage is a package of npm in a page. internal/web/licences.mjs writes their lists.
+// A webPackage is a package of npm in a page. internal/web/licenses.mjs writes their lists.
 type webPackage struct{ Name, Version, License, Folder string }
 
 // addPages adds the packages of npm in the pages to the list of contents of a program. It runs in the root of the
@@ -38,7 +38,7 @@ func addPages(path string) error {
 		c := cdx.Component{Type: cdx.ComponentTypeLibrary, Name: p.Name, Version: p.Version, Scope: cdx.ScopeRequired,
 			// The @ of a scope is escaped, and its slash separates the parts of a package URL.
 			PackageURL: fmt.Sprintf("pkg:npm/%s@%s", strings.Replace(p.Name, "@", "%40", 1), p.Version),
-			Licenses:   &cdx.Licenses{licence(p.License)}}
+			Licenses:   &cdx.Licenses{license(p.License)}}
 		if hash := hashes[p.Folder]; hash != "" {
 			c.Hashes = &[]cdx.Hash{{Algorithm: cdx.HashAlgoSHA512, Value: hash}}
 		}
@@ -57,8 +57,8 @@ func addPages(path string) error {
 	return writeContents(path, list)
 }
 
-// licence returns one licence, or an expression such as "(MPL-2.0 OR Apache-2.0)".
-func licence(name string) cdx.LicenseChoice {
+// license returns one license, or an expression such as "(MPL-2.0 OR Apache-2.0)".
+func license(name string) cdx.LicenseChoice {
 	if strings.Contains(name, " ") {
 		return cdx.LicenseChoice{Expression: strings.Trim(name, "()")}
 	}

@@ -193,25 +193,25 @@ func (*floorSQLite) slot() int                  { return 0 }
 func (*floorSQLite) lockRow(sql string) string  { return sql }
 func (*floorSQLite) bindTime(t time.Time) any   { return t.UnixMilli() }
 
-// A writingOrganisation has repos that the workloads change, each for one connection.
-type writingOrganisation struct {
+// A writingOrganization has repos that the workloads change, each for one connection.
+type writingOrganization struct {
 	uid, token string
 	repos      []core.UID
 }
 
-// writers is the number of connections, and of organisations, of the workloads that write.
+// writers is the number of connections, and of organizations, of the workloads that write.
 const writers = 16
 
-// addOrganisations creates further organisations, so that there are as many as writers.
-func (w *workbench) addOrganisations(tb testing.TB) (all []writingOrganisation) {
+// addOrganizations creates further organizations, so that there are as many as writers.
+func (w *workbench) addOrganizations(tb testing.TB) (all []writingOrganization) {
 	tb.Helper()
 	operator := core.WithActor(tb.Context(), core.NewOperator("bench"))
 	for i := range writers {
-		o := writingOrganisation{string(w.Organisation), w.token, nil}
+		o := writingOrganization{string(w.Organization), w.token, nil}
 		if i > 0 {
 			owner := fmt.Sprint("owner-", i)
 			made := check(w.p.Groups.Bootstrap(operator, fmt.Sprint("acme-", i), auth.DevelopmentIssuer, owner))(tb).Group.UID
-			o = writingOrganisation{string(made), w.mint(tb, owner), nil}
+			o = writingOrganization{string(made), w.mint(tb, owner), nil}
 			check(w.p.Repos.Create(operator, made, fieldmask.JSONInput[*inventory.Repo]([]byte(`{"name":"first"}`), nil)))(tb)
 		}
 		page := check(w.p.Repos.List(operator, core.ListRequest[*inventory.RepoFilter]{UIDP: core.UIDFilter{ChildrenOf: core.UID(o.uid)}, PageSize: writers}))(tb)
@@ -223,9 +223,9 @@ func (w *workbench) addOrganisations(tb testing.TB) (all []writingOrganisation) 
 	return all
 }
 
-// writeBodies returns the bodies of the requests that write to a repo, or to an organisation, by their workloads. In each, %n
+// writeBodies returns the bodies of the requests that write to a repo, or to an organization, by their workloads. In each, %n
 // stands for a number.
-func (o writingOrganisation) writeBodies(repo core.UID) map[string]string {
+func (o writingOrganization) writeBodies(repo core.UID) map[string]string {
 	body := func(kind, answer, input string) string {
 		name := strings.ToLower(kind[:1]) + kind[1:]
 		return fmt.Sprintf(`{"query":"mutation($input: %sInput!) { %s(input: $input) { %s { uid } } }","variables":{"input":%s}}`, kind, name, answer, input)
@@ -242,7 +242,7 @@ func (o writingOrganisation) writeBodies(repo core.UID) map[string]string {
 }
 
 // takeSamples lets the program write once what the floor copies.
-func (f *floor) takeSamples(tb testing.TB, w *workbench, url string, all []writingOrganisation) {
+func (f *floor) takeSamples(tb testing.TB, w *workbench, url string, all []writingOrganization) {
 	tb.Helper()
 	driver := "pgx"
 	if path, isSQLite := strings.CutPrefix(url, "sqlite:"); isSQLite {

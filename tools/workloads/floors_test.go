@@ -237,7 +237,7 @@ func appendText(b []byte, s string) []byte {
 func newFloor(tb testing.TB, w *workbench, url string) *floor {
 	tb.Helper()
 	f := &floor{ServeMux: http.NewServeMux()}
-	f.org, _ = w.Organisation.Packed()
+	f.org, _ = w.Organization.Packed()
 	f.repo, _ = w.Repo.Packed()
 	if path, isSQLite := strings.CutPrefix(url, "sqlite:"); isSQLite {
 		const settings = "?_pragma=journal_mode(WAL)&_pragma=wal_autocheckpoint(8192)&_pragma=synchronous(NORMAL)&_pragma=busy_timeout(5000)&_pragma=foreign_keys(1)&_pragma=cache_size(-65536)&_pragma=mmap_size(268435456)"

@@ -224,14 +224,14 @@ func TestAnswerBenchmark(t *testing.T) {
 		url = storetest.Postgres(t)
 	}
 	w := fillWorkbench(t, url, sizes, slog.New(slog.NewJSONHandler(io.Discard, nil)))
-	organisations := w.addOrganisations(t)
-	s := &subject{Requests: w.subjectRequests(organisations)}
+	organizations := w.addOrganizations(t)
+	s := &subject{Requests: w.subjectRequests(organizations)}
 	handler := http.NewServeMux()
 	handler.Handle("/", w.handler)
-	handler.Handle("/import", w.importTags(organisations[0].repos))
+	handler.Handle("/import", w.importTags(organizations[0].repos))
 	if what == "floor" {
 		f := newFloor(t, w, url)
-		f.takeSamples(t, w, url, organisations)
+		f.takeSamples(t, w, url, organizations)
 		s.Requests = f.subjectRequests(w, s.Requests)
 		handler = f.ServeMux
 	}
@@ -260,14 +260,14 @@ func settle(t *testing.T, url string) {
 }
 
 // subjectRequests returns the requests of the program, by their workloads.
-func (w *workbench) subjectRequests(organisations []writingOrganisation) map[string][]subjectRequest {
+func (w *workbench) subjectRequests(organizations []writingOrganization) map[string][]subjectRequest {
 	all := map[string][]subjectRequest{"W7": {{w.restPage(), w.token, ""}}, "import": {{"/import", "", "%n"}}}
 	for _, load := range bench.Workloads() {
 		if load.Query != "" {
 			all[strings.Fields(load.Name)[0]] = []subjectRequest{{"/graphql", w.token, load.Body(w.Data)}}
 		}
 	}
-	for i, o := range organisations {
+	for i, o := range organizations {
 		for _, repo := range o.repos {
 			for name, body := range o.writeBodies(repo) {
 				r := subjectRequest{"/graphql", o.token, body}

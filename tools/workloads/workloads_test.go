@@ -29,7 +29,7 @@ import (
 	"atrium/store/storetest"
 )
 
-// A workbench is a server with an organisation for the workloads.
+// A workbench is a server with an organization for the workloads.
 type workbench struct {
 	*bench.Data
 	bench.Sizes
@@ -105,7 +105,7 @@ type preparedRequest struct {
 
 // restPage is the path of W7.
 func (w *workbench) restPage() string {
-	return "/registry/v2/repos?uidp.children_of=" + string(w.Organisation) + "&page_size=50"
+	return "/registry/v2/repos?uidp.children_of=" + string(w.Organization) + "&page_size=50"
 }
 
 func (w *workbench) request(load bench.Workload) *preparedRequest {
@@ -122,7 +122,7 @@ func (w *workbench) request(load bench.Workload) *preparedRequest {
 
 // grpcPage returns the request of W7b.
 func (w *workbench) grpcPage() *preparedRequest {
-	scope := protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), string(w.Organisation)) // children_of
+	scope := protowire.AppendString(protowire.AppendTag(nil, 3, protowire.BytesType), string(w.Organization)) // children_of
 	message := protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), scope)
 	message = protowire.AppendVarint(protowire.AppendTag(message, 4, protowire.VarintType), 50)
 	body := string(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message)))) + string(message) //nolint:gosec // it is short

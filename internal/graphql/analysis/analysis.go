@@ -35,7 +35,7 @@ type Schema struct {
 	SummedConditions []string
 	ReadFacets       []string        // facets that read all rows of their list, beside those that others read: named as in FindingFacets.labels
 	SortedOrders     []string        // orders that no index has, named as in Identity.EMAIL
-	WholeOrders      []string        // orders that an index has only for a whole organisation
+	WholeOrders      []string        // orders that an index has only for a whole organization
 	CountedLists     map[string]bool // lists whose rows are read to count them, without a condition too
 	ScannedFields    map[string]int  // cost of the rows that fields read and do not show
 	EmptyInputs      []string        // inputs whose texts may be empty, which the core checks

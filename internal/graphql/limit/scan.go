@@ -201,7 +201,7 @@ func (p *pricing) isSortedBy(f *ast.Field) bool {
 	return slices.Contains(p.SortedOrders, by) || slices.Contains(p.WholeOrders, by) && !p.isWhole(f)
 }
 
-// isWhole reports whether a list has the rows of whole organisations, whose uids have no slash.
+// isWhole reports whether a list has the rows of whole organizations, whose uids have no slash.
 func (p *pricing) isWhole(f *ast.Field) bool {
 	within, _ := p.argument(f, "within").(string)
 	return f.ObjectDefinition == p.schema.Query && p.argument(f, "directOnly") != true && !strings.Contains(within, "/")

@@ -2,7 +2,7 @@
 //
 //	limiter.go     a concurrency limit, and a queue whose length and time are bounded: one for
 //	               slots, and one for connections to the database, which has no bounds
-//	share.go       fair queueing: the queue is fair by organisation and then by caller
+//	share.go       fair queueing: the queue is fair by organization and then by caller
 //	quota.go       limits how many requests a caller sends, and has under way
 //	request.go     a request; it lends its slot while it waits for the network
 //	callers.go     presumes the caller of a token, before the token is verified
@@ -44,7 +44,7 @@ type Settings struct {
 const (
 	limitRate     = "rate"
 	limitInFlight = "in-flight"
-	limitQueue    = "queue" // too many requests of the organisation wait for a slot
+	limitQueue    = "queue" // too many requests of the organization wait for a slot
 	limitWait     = "wait"  // the request has waited too long for a slot
 )
 
@@ -142,12 +142,12 @@ func (q *request) identify(actor *core.Actor) (limit string, err error) {
 	key := keyOf(actor)
 	switch {
 	case q.presumed == key:
-	case key.Organisation != "":
+	case key.Organization != "":
 		q.callers.remember(q.token, key, actor)
-	case q.presumed.Caller != "": // the caller belongs to no organisation any more
+	case q.presumed.Caller != "": // the caller belongs to no organization any more
 		q.callers.forget(q.token)
 	}
-	if limit, err = q.count(key.Caller, q.PeopleOf(actor)); err != nil || key.Organisation == "" {
+	if limit, err = q.count(key.Caller, q.PeopleOf(actor)); err != nil || key.Organization == "" {
 		return limit, err
 	}
 	return q.limiter.move(q.ctx, q, key)

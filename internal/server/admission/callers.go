@@ -62,12 +62,12 @@ func (c *callers) forget(token tokenHash) {
 	c.known.Remove(token)
 }
 
-// keyOf returns the key of a caller. The first organisation stands for a caller of several.
+// keyOf returns the key of a caller. The first organization stands for a caller of several.
 func keyOf(a *core.Actor) Key {
 	key := Key{Caller: a.Key()}
 	for i, uid := range a.Identities {
-		if root := string(uid.Root()); i == 0 || root < key.Organisation {
-			key.Organisation = root
+		if root := string(uid.Root()); i == 0 || root < key.Organization {
+			key.Organization = root
 		}
 	}
 	return key

@@ -29,7 +29,7 @@ type limiter struct {
 }
 
 const (
-	// reserve is the part of the slots that one organisation leaves to others.
+	// reserve is the part of the slots that one organization leaves to others.
 	reserve = 4
 	// maxWait limits the time that a request waits. Within this time many people can open a page
 	// with many requests, each of which takes long.
@@ -49,18 +49,18 @@ func newLimiter(slots int, refuses bool) *limiter {
 	return &limiter{slots: slots, refuses: refuses, shares: map[Key]*share{}, working: map[*request]struct{}{}}
 }
 
-// maxSlots returns how many slots an organisation may have. Those without a known token get
+// maxSlots returns how many slots an organization may have. Those without a known token get
 // few, because anybody can invent tokens and let the server check them.
-func (l *limiter) maxSlots(organisation string) int {
-	if organisation == "" {
+func (l *limiter) maxSlots(organization string) int {
+	if organization == "" {
 		return max(1, l.slots/reserve)
 	}
 	return l.slots - l.slots/reserve
 }
 
-// hasSlot reports whether the organisation of a caller may use another slot.
+// hasSlot reports whether the organization of a caller may use another slot.
 func (l *limiter) hasSlot(caller *share) bool {
-	return len(l.working) < l.slots && caller.parent.working < l.maxSlots(caller.key.Organisation)
+	return len(l.working) < l.slots && caller.parent.working < l.maxSlots(caller.key.Organization)
 }
 
 // acquire waits for a slot. It returns the name of the limit and an error if there is none
@@ -135,10 +135,10 @@ func (l *limiter) await(ctx context.Context, r *request, ready chan error) (limi
 	}
 }
 
-// crowdedError is for a request of an organisation that has the most waiting requests. Clients
+// crowdedError is for a request of an organization that has the most waiting requests. Clients
 // come again at different times, so that not all of them come at once.
 func crowdedError() error {
-	return exhaustedError("the server is busy, and too many requests of this organisation are waiting; try again later", pickDelay())
+	return exhaustedError("the server is busy, and too many requests of this organization are waiting; try again later", pickDelay())
 }
 
 // busyError is for a request that others leave no room, or that has waited too long.
@@ -200,13 +200,13 @@ func (l *limiter) makeRoom(caller *share, now time.Time) bool {
 	if !l.isBurst(now) {
 		l.overloaded = now
 	}
-	own, organisation := caller.parent, l.root.longest()
-	if organisation.waiting <= own.waiting+1 {
-		organisation = own
+	own, organization := caller.parent, l.root.longest()
+	if organization.waiting <= own.waiting+1 {
+		organization = own
 	}
-	longest := organisation.longest()
+	longest := organization.longest()
 	newest := longest.newest()
-	if newest == nil || organisation == own && longest.waiting <= caller.waiting+1 {
+	if newest == nil || organization == own && longest.waiting <= caller.waiting+1 {
 		return false
 	}
 	l.refuse(newest, crowdedError(), now)

@@ -44,11 +44,11 @@ func (w *waiter) decision() (d decision) {
 }
 
 // arrive lets a request of a caller arrive at a Controller.
-func arrive(t *testing.T, g *Controller, organisation, caller string) *waiter {
+func arrive(t *testing.T, g *Controller, organization, caller string) *waiter {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	w := &waiter{request: g.newRequest(ctx), end: cancel}
-	go func() { w.decide(g.acquire(ctx, w.request, Key{organisation, caller})) }()
+	go func() { w.decide(g.acquire(ctx, w.request, Key{organization, caller})) }()
 	synctest.Wait()
 	return w
 }
@@ -57,11 +57,11 @@ func arrive(t *testing.T, g *Controller, organisation, caller string) *waiter {
 func (w *waiter) works() bool { return w.isDone() && w.decision().err == nil }
 
 // arriveMany lets n requests of a caller arrive.
-func arriveMany(t *testing.T, g *Controller, n int, organisation, caller string) []*waiter {
+func arriveMany(t *testing.T, g *Controller, n int, organization, caller string) []*waiter {
 	t.Helper()
 	all := make([]*waiter, n)
 	for i := range all {
-		all[i] = arrive(t, g, organisation, caller)
+		all[i] = arrive(t, g, organization, caller)
 	}
 	return all
 }
@@ -77,7 +77,7 @@ func serveAll(t *testing.T, all []*waiter, took time.Duration) (order []string) 
 		for _, w := range all {
 			if w.works() && !served[w] {
 				served[w] = true
-				order = append(order, w.key.Organisation+"/"+w.key.Caller)
+				order = append(order, w.key.Organization+"/"+w.key.Caller)
 				time.Sleep(took)
 				w.leave()
 				break
@@ -142,9 +142,9 @@ func TestOpenWebsocketsHoldNoSlots(t *testing.T) {
 	}
 }
 
-// The attack is one caller with many requests. Without turns by organisation, the other
+// The attack is one caller with many requests. Without turns by organization, the other
 // request would be last.
-func TestAFloodOfOneOrganisationDelaysNoOther(t *testing.T) {
+func TestAFloodOfOneOrganizationDelaysNoOther(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(1)
@@ -157,9 +157,9 @@ func TestAFloodOfOneOrganisationDelaysNoOther(t *testing.T) {
 	})
 }
 
-// The attack is an organisation with a thousand callers. If turns went by caller, the other
-// organisation would get a thousandth.
-func TestAThousandCallersGetTheShareOfOneOrganisation(t *testing.T) {
+// The attack is an organization with a thousand callers. If turns went by caller, the other
+// organization would get a thousandth.
+func TestAThousandCallersGetTheShareOfOneOrganization(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(1)
@@ -176,13 +176,13 @@ func TestAThousandCallersGetTheShareOfOneOrganisation(t *testing.T) {
 			}
 		}
 		if quiet != 10 {
-			t.Errorf("the quiet organisation got %d of the first 21 turns, want 10", quiet)
+			t.Errorf("the quiet organization got %d of the first 21 turns, want 10", quiet)
 		}
 	})
 }
 
-// The attack is one caller of an organisation who takes the turns of the others.
-func TestACallerDelaysNoOtherOfItsOrganisation(t *testing.T) {
+// The attack is one caller of an organization who takes the turns of the others.
+func TestACallerDelaysNoOtherOfItsOrganization(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(1)
@@ -195,7 +195,7 @@ func TestACallerDelaysNoOtherOfItsOrganisation(t *testing.T) {
 }
 
 // The attack is few requests that take long. If turns counted requests instead of time, the
-// other organisation would get a hundredth of the time.
+// other organization would get a hundredth of the time.
 func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -211,19 +211,19 @@ func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
 				}
 				served[w] = true
 				took := time.Millisecond
-				if w.key.Organisation == "slow" {
+				if w.key.Organization == "slow" {
 					took = 20 * time.Millisecond
 				}
 				time.Sleep(took)
-				used[w.key.Organisation] += took
-				next := arrive(t, g, w.key.Organisation, w.key.Caller) // so that the queues stay as long as they are
+				used[w.key.Organization] += took
+				next := arrive(t, g, w.key.Organization, w.key.Caller) // so that the queues stay as long as they are
 				w.leave()
 				all[i] = next
 				break
 			}
 		}
 		if share := used["fast"].Seconds() / used["slow"].Seconds(); share < 0.5 || share > 2 {
-			t.Errorf("the fast organisation used %v, and the slow one %v", used["fast"], used["slow"])
+			t.Errorf("the fast organization used %v, and the slow one %v", used["fast"], used["slow"])
 		}
 		for _, w := range all {
 			w.end()
@@ -231,8 +231,8 @@ func TestSharesAreOfTimeNotOfRequests(t *testing.T) {
 	})
 }
 
-// The attack is one organisation that holds every slot with requests that take long.
-func TestAnOrganisationLeavesSlotsToOthers(t *testing.T) {
+// The attack is one organization that holds every slot with requests that take long.
+func TestAnOrganizationLeavesSlotsToOthers(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(8)
@@ -245,16 +245,16 @@ func TestAnOrganisationLeavesSlotsToOthers(t *testing.T) {
 		}
 		quiet := arrive(t, g, "quiet", "bob")
 		if working != 6 || !quiet.works() {
-			t.Errorf("%d requests of one organisation work, want 6; the other works: %v", working, quiet.works())
+			t.Errorf("%d requests of one organization work, want 6; the other works: %v", working, quiet.works())
 		}
 		serveAll(t, append(all, quiet), time.Millisecond)
 		expectEmpty(t, g)
 	})
 }
 
-// The attack is invented tokens, each with another name: all of them are one organisation,
+// The attack is invented tokens, each with another name: all of them are one organization,
 // with few slots, and their addresses are its callers.
-func TestInventedTokensAreOneOrganisation(t *testing.T) {
+func TestInventedTokensAreOneOrganization(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(8)
@@ -281,7 +281,7 @@ func TestInventedTokensAreOneOrganisation(t *testing.T) {
 	})
 }
 
-// A request with a token that was accepted before belongs to the organisation of its
+// A request with a token that was accepted before belongs to the organization of its
 // caller, until the token expires.
 func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 	t.Parallel()
@@ -302,8 +302,8 @@ func TestATokenIsPresumedToHaveItsLastCaller(t *testing.T) {
 	})
 }
 
-// A caller who has left every organisation no longer belongs to the one of earlier requests.
-func TestATokenWithoutAnOrganisationIsForgotten(t *testing.T) {
+// A caller who has left every organization no longer belongs to the one of earlier requests.
+func TestATokenWithoutAnOrganizationIsForgotten(t *testing.T) {
 	t.Parallel()
 	g := newTestController(8)
 	token := g.callers.hash("a token")
@@ -352,11 +352,11 @@ func TestMoreRequestsThanMayWaitAreRefusedAfterABurst(t *testing.T) {
 		// Whoever has less waiting takes the place of whoever has more.
 		other := arrive(t, g, "quiet", "bob")
 		if other.isDone() {
-			t.Errorf("another organisation is refused: %v", other.decision().err)
+			t.Errorf("another organization is refused: %v", other.decision().err)
 		}
 		serveAll(t, append(all, other), time.Millisecond)
 		if !other.works() {
-			t.Error("another organisation gets no slot")
+			t.Error("another organization gets no slot")
 		}
 		expectEmpty(t, g)
 	})
@@ -418,7 +418,7 @@ func TestTheQueueIsBounded(t *testing.T) {
 	})
 }
 
-// When the queue is cut, a quiet organisation keeps its place in it.
+// When the queue is cut, a quiet organization keeps its place in it.
 func TestTheFloodMakesRoomWhenTheQueueIsCut(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {

@@ -35,7 +35,7 @@ type quota struct {
 
 // peopleOfShared is how many people a shared identity stands for: its limits are as many times those of
 // one. With the default limits these are about as many requests as may wait, so that the share of its
-// organisation limits it.
+// organization limits it.
 const peopleOfShared = 50
 
 // PeopleOf returns how many people a caller stands for.

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// A Key names an organisation (Caller is "") or a caller of one. The organisation of
+// A Key names an organization (Caller is "") or a caller of one. The organization of
 // callers without a known token is "".
-type Key struct{ Organisation, Caller string }
+type Key struct{ Organization, Caller string }
 
-// A share is what an organisation, or a caller within one, gets of the slots. It exists
+// A share is what an organization, or a caller within one, gets of the slots. It exists
 // while one of its requests waits or works.
 //
-// The next slot is for the organisation with the fewest requests at work, and within it for
+// The next slot is for the organization with the fewest requests at work, and within it for
 // the caller with the fewest. Of those with equally many it is for the one that has used
 // slots for the shortest time. A new share begins with the time of the last one that was
 // next: it neither waits for what others have used before, nor gains from the time in which
@@ -22,7 +22,7 @@ type Key struct{ Organisation, Caller string }
 type share struct {
 	key      Key
 	parent   *share   // nil for the root
-	children []*share // of the root and of organisations
+	children []*share // of the root and of organizations
 
 	working  int        // number of requests that have a slot
 	waiting  int        // number of requests in the queue that may be refused
@@ -33,14 +33,14 @@ type share struct {
 	clock time.Duration // used of the child that was next
 }
 
-// share returns the share of a caller or an organisation, and creates it if there is none.
+// share returns the share of a caller or an organization, and creates it if there is none.
 func (l *limiter) share(key Key) *share {
 	if s := l.shares[key]; s != nil {
 		return s
 	}
 	parent := &l.root
 	if key.Caller != "" {
-		parent = l.share(Key{Organisation: key.Organisation})
+		parent = l.share(Key{Organization: key.Organization})
 	}
 	s := &share{key: key, parent: parent, used: parent.clock}
 	parent.children = append(parent.children, s)
@@ -48,7 +48,7 @@ func (l *limiter) share(key Key) *share {
 	return s
 }
 
-// drop removes a share that has no requests, and its organisation if that has none.
+// drop removes a share that has no requests, and its organization if that has none.
 func (l *limiter) drop(s *share) {
 	for s.parent != nil && s.working+s.waiting+s.resuming == 0 && len(s.children) == 0 {
 		i, last := slices.Index(s.parent.children, s), len(s.parent.children)-1
@@ -101,12 +101,12 @@ func (s *share) charge(used time.Duration) {
 }
 
 // next returns the caller whose request is next, or nil if none may start. maxSlots returns
-// how many requests of an organisation may work.
-func (s *share) next(maxSlots func(organisation string) int) *share {
-	for s.parent == nil || s.parent.parent == nil { // the root and organisations
+// how many requests of an organization may work.
+func (s *share) next(maxSlots func(organization string) int) *share {
+	for s.parent == nil || s.parent.parent == nil { // the root and organizations
 		var first *share
 		for _, child := range s.children {
-			mayStart := child.waiting+child.resuming > 0 && (s.parent != nil || child.working < maxSlots(child.key.Organisation))
+			mayStart := child.waiting+child.resuming > 0 && (s.parent != nil || child.working < maxSlots(child.key.Organization))
 			if mayStart && (first == nil || child.compare(first) < 0) {
 				first = child
 			}
@@ -142,8 +142,8 @@ func (s *share) newest() *request {
 // request that it has.
 func (s *share) waitingRequests() iter.Seq[*request] {
 	return func(yield func(*request) bool) {
-		for _, organisation := range slices.Backward(slices.Clone(s.children)) {
-			for _, caller := range slices.Clone(organisation.children) {
+		for _, organization := range slices.Backward(slices.Clone(s.children)) {
+			for _, caller := range slices.Clone(organization.children) {
 				for _, r := range slices.Clone(caller.queue) {
 					if !yield(r) {
 						return

@@ -36,9 +36,9 @@ func (r *reader) reads() bool { return r.turn.Load() != nil }
 
 func (r *reader) end() { (*r.turn.Load()).End() }
 
-// The attack is one organisation whose requests read many lists at once. Slots were shared by organisation,
+// The attack is one organization whose requests read many lists at once. Slots were shared by organization,
 // and connections were not.
-func TestTheReadsOfAnOrganisationHoldNoMoreConnectionsThanItsSlots(t *testing.T) {
+func TestTheReadsOfAnOrganizationHoldNoMoreConnectionsThanItsSlots(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(8)
@@ -60,7 +60,7 @@ func TestTheReadsOfAnOrganisationHoldNoMoreConnectionsThanItsSlots(t *testing.T)
 			}
 		}
 		if reading != 6 || !own.reads() {
-			t.Errorf("one organisation reads over %d connections, want 6 of 8; the other one reads: %v", reading, own.reads())
+			t.Errorf("one organization reads over %d connections, want 6 of 8; the other one reads: %v", reading, own.reads())
 		}
 		own.end()
 		for _, w := range append(all, quiet) {
@@ -96,7 +96,7 @@ func TestARequestReadsOverFewConnectionsAtOnce(t *testing.T) {
 		}
 		again := w.read(t)
 		if !reads[4].reads() || again.reads() {
-			t.Errorf("one organisation reads over the sixth connection: %v, and over the seventh: %v", reads[4].reads(), again.reads())
+			t.Errorf("one organization reads over the sixth connection: %v, and over the seventh: %v", reads[4].reads(), again.reads())
 		}
 		third.end()
 		synctest.Wait()
@@ -249,8 +249,8 @@ func TestAPageThatManyPeopleOpenOpens(t *testing.T) {
 }
 
 // After a restart no token is known. The few slots of those without a known token are for finding out who the
-// caller is; the request then goes on with a slot of its organisation, which does not get more by new tokens.
-func TestARequestWithANewTokenGoesOnWithASlotOfItsOrganisation(t *testing.T) {
+// caller is; the request then goes on with a slot of its organization, which does not get more by new tokens.
+func TestARequestWithANewTokenGoesOnWithASlotOfItsOrganization(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		g := newTestController(8)
@@ -266,10 +266,10 @@ func TestARequestWithANewTokenGoesOnWithASlotOfItsOrganisation(t *testing.T) {
 			synctest.Wait()
 		}
 		if n := working.Load(); n != 6 {
-			t.Errorf("%d requests with new tokens of one organisation work at once, want 6", n)
+			t.Errorf("%d requests with new tokens of one organization work at once, want 6", n)
 		}
 		if other := arrive(t, g, "quiet", "bob"); !other.works() {
-			t.Error("another organisation waits beside them")
+			t.Error("another organization waits beside them")
 		} else {
 			other.leave()
 		}

@@ -6,7 +6,7 @@ import { noteRefusal, openExamples, settings, showPane, token } from './token.js
 const $ = (id) => document.getElementById(id);
 const params = new URLSearchParams(location.search);
 
-// ---- This part colours text. One pattern works for GraphQL and JSON: it finds comments, texts, values, keywords and names.
+// ---- This part colors text. One pattern works for GraphQL and JSON: it finds comments, texts, values, keywords and names.
 
 const lexeme = new RegExp([
   /(?<note>#[^\n]*)/,
@@ -16,12 +16,12 @@ const lexeme = new RegExp([
   /(?<name>\b[A-Z]\w*)/,
 ].map((part) => part.source).join('|'), 'g');
 
-// A text with more characters than this has no colours, because colouring it takes too long.
-const colourLimit = 300_000;
+// A text with more characters than this has no colors, because coloring it takes too long.
+const colorLimit = 300_000;
 
-function colour(target, text, json = false) {
+function color(target, text, json = false) {
   target.textContent = '';
-  if (text.length > colourLimit) { target.append(text); return; }
+  if (text.length > colorLimit) { target.append(text); return; }
   let end = 0;
   for (const match of text.matchAll(lexeme)) {
     let kind = Object.keys(match.groups).find((group) => match.groups[group] !== undefined);
@@ -35,14 +35,14 @@ function colour(target, text, json = false) {
   target.append(text.slice(end));
 }
 
-// ---- This part has the editors. An editor is a textarea over a coloured copy of its text.
+// ---- This part has the editors. An editor is a textarea over a colored copy of its text.
 
 function editor(id, { json = false } = {}) {
   const area = $(id), copy = area.previousElementSibling;
   let tabLeaves = false; // After Escape, the Tab key leaves the editor, so that people who use only the keyboard are not trapped in it.
 
   // An empty last line has a height only if another line break follows it.
-  const paint = () => colour(copy, area.value + '\n', json);
+  const paint = () => color(copy, area.value + '\n', json);
   const insert = (text) => {
     // execCommand is deprecated, but nothing else keeps undo. setRangeText is for browsers that remove execCommand.
     if (!document.execCommand('insertText', false, text)) area.setRangeText(text, area.selectionStart, area.selectionEnd, 'end');
@@ -251,7 +251,7 @@ function size(bytes) {
   return bytes < 1000 ? bytes + ' B' : bytes < 1e6 ? (bytes / 1e3).toFixed(1) + ' kB' : (bytes / 1e6).toFixed(1) + ' MB';
 }
 
-function answer(text) { colour($('result'), text, true); }
+function answer(text) { color($('result'), text, true); }
 
 function status(text, kind = '') {
   $('status').textContent = text;

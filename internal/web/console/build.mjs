@@ -5,7 +5,7 @@ import { build } from 'esbuild';
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { basename } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { describePackages, readPackages } from '../licences.mjs';
+import { describePackages, readPackages } from '../licenses.mjs';
 
 const { outputFiles, metafile } = await build({
   entryPoints: { main: 'console/main.tsx', style: 'console/style.css' },
@@ -15,7 +15,7 @@ const { outputFiles, metafile } = await build({
   target: 'es2022',
   jsx: 'automatic',
   minify: true,
-  legalComments: 'none', // The file licences.txt has the full texts.
+  legalComments: 'none', // The file licenses.txt has the full texts.
   define: { 'process.env.NODE_ENV': '"production"' },
   outdir: 'dist/console',
   write: false,

@@ -44,7 +44,7 @@ export function Card({ title, aside, children, className = '' }: { title: ReactN
   );
 }
 
-/** These grey lines are shown while something is loading, and are as high as that will be. */
+/** These gray lines are shown while something is loading, and are as high as that will be. */
 export const Lines = ({ rows = 3, height = 20 }: { rows?: number; height?: number }) => (
   <div className="lines" role="status" aria-label="Loading">{Array.from({ length: rows }, (_, i) => <i key={i} style={{ height, width: `${92 - (i * 17) % 40}%` }} />)}</div>
 );

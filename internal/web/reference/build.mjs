@@ -3,7 +3,7 @@
 
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
-import { describePackages } from '../licences.mjs';
+import { describePackages } from '../licenses.mjs';
 
 const from = 'node_modules/swagger-ui-dist', to = 'dist/reference';
 const read = (name) => readFileSync(`${from}/${name}`, 'utf8');

@@ -7,9 +7,9 @@ import { names, sample } from './samples.js';
 
 const $ = (id) => document.getElementById(id);
 const dark = matchMedia('(prefers-color-scheme: dark)');
-const adoptColours = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
-adoptColours();
-dark.addEventListener('change', adoptColours);
+const adoptColors = () => document.documentElement.classList.toggle('dark-mode', dark.matches);
+adoptColors();
+dark.addEventListener('change', adoptColors);
 
 // The language that the reader chose is that of all samples, also after a reload.
 const chosen = 'atrium.reference.language';

@@ -82,7 +82,7 @@ func (Queries) Runs(ctx context.Context, on core.Conn, of []core.UID) (map[core.
 	return found, err
 }
 
-// OperatorSources reads the sources without an organisation.
+// OperatorSources reads the sources without an organization.
 func (q Queries) OperatorSources(ctx context.Context, on core.Conn) ([]*intake.Source, error) {
 	return q.read(ctx, on, table.NewStatement(table.SourceOf(on).Dialect), func(s *table.Statement) { s.Add(" WHERE t.root = ? ORDER BY t.name", core.UID("")) })
 }

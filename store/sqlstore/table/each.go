@@ -255,8 +255,8 @@ func (r *Reader[T, F]) parts(scopes []core.Scope, by accessPath) (parts []*part,
 	return parts, rest
 }
 
-// organisation returns the organisation of all scopes of a part, or "" if they are of several, or of none.
-func (p *part) organisation() core.UID {
+// organization returns the organization of all scopes of a part, or "" if they are of several, or of none.
+func (p *part) organization() core.UID {
 	root := p.within[0].Root()
 	if p.named || slices.ContainsFunc(p.within, func(u core.UID) bool { return u.Root() != root }) {
 		return ""
@@ -341,7 +341,7 @@ func (r *Reader[T, F]) pages(q core.Query[F], parts []*part, found []core.Rows[T
 			s.addPlace(len(all.scopes))
 			s.Add(shown.Selected + " FROM ")
 			page := s.Follow()
-			page.Organisation, page.IsOfMany = p.organisation(), true
+			page.Organization, page.IsOfMany = p.organization(), true
 			columns := p.columns()
 			if q.From != nil && p.tied {
 				columns = append(columns, dbconn.ParentColumn{Name: "after", Bytes: mapAll(p.bases, func(base core.UID) []byte { return tiebreaker{base: base}.position(q.From.UID) })})
@@ -403,7 +403,7 @@ func (r *Reader[T, F]) totals(q core.Query[F], parts []*part, found []core.Rows[
 			} else {
 				s.AddSlow("(SELECT COUNT(*) FROM " + r.Name + " t WHERE ")
 				p.addParentCondition(s)
-				s.Organisation, s.IsOfMany = p.organisation(), true
+				s.Organization, s.IsOfMany = p.organization(), true
 				r.Where(filter, s)
 				s.Add(")")
 			}

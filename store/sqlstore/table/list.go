@@ -21,8 +21,8 @@ type Reader[T, F any] struct {
 
 // A Finder finds the rows of one list, in place of their table.
 type Finder[F any] struct {
-	// AddRows adds the table t of the rows of an organisation, joined with what the conditions need.
-	AddRows func(s *Statement, organisation core.UID)
+	// AddRows adds the table t of the rows of an organization, joined with what the conditions need.
+	AddRows func(s *Statement, organization core.UID)
 	// Where adds the conditions of the filter, in place of those of the table.
 	Where func(f F, s *Statement)
 	// IsSorted means that it finds the page too, which is sorted, and not only the total.

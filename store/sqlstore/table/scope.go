@@ -20,7 +20,7 @@ type branchKey struct {
 	hasKey        bool   // whether the column contains keys of scopes
 	uid           core.UID
 	name          string   // value that column is compared with, if that is not a UID
-	root          core.UID // organisation that the rows must belong to; "" means any
+	root          core.UID // organization that the rows must belong to; "" means any
 	inside        core.UID // UID within which the rows must lie; "" means anywhere
 	strictlyBelow bool     // whether the row of inside itself is left out
 	exclude       core.UID // UID of a row that is left out; "" means none
@@ -49,7 +49,7 @@ const ElementsOf = "{elements of "
 // A Relation is how rows of a kind relate to a UID or a name outside of the tree.
 type Relation struct {
 	Column string // column that is compared with the UID or the name
-	IsNear bool   // whether the rows belong to the organisation of the UID, wherever else they must lie
+	IsNear bool   // whether the rows belong to the organization of the UID, wherever else they must lie
 	IsRare bool   // whether few rows have the same value, so that its index finds them in any order
 }
 
@@ -122,8 +122,8 @@ func (t *Definition[T, F]) branchKey(b core.Branch, how accessPath) (branchKey, 
 	return r, true
 }
 
-// IsOrganisation reports whether a branch has all rows of an organisation, by their key.
-func (t *Definition[T, F]) IsOrganisation(b core.Branch) bool {
+// IsOrganization reports whether a branch has all rows of an organization, by their key.
+func (t *Definition[T, F]) IsOrganization(b core.Branch) bool {
 	r, ok := t.branchKey(b, accessPath{})
 	return ok && r.column == keyColumns["root"] && r.narrowing.SQL == ""
 }
@@ -189,7 +189,7 @@ func (r branchKey) prefix() string {
 }
 
 // isElsewhere reports whether there is no row, because the scope that must contain the
-// rows is in another organisation.
+// rows is in another organization.
 func (r branchKey) isElsewhere() bool {
 	return r.tie.base != "" && r.inside != "" && r.inside.Root() != r.tie.base.Root()
 }
@@ -211,14 +211,14 @@ func (r branchKey) scope(b core.Branch) string {
 // after a position.
 func (t *Definition[T, F]) addBranch(s *Statement, b core.Branch, how accessPath, o ordering, after *core.Position) {
 	r, ok := t.branchKey(b, how)
-	s.Organisation = b.UID.Root()
+	s.Organization = b.UID.Root()
 	switch {
 	case ok:
 		and := ""
 		switch {
 		case r.column == "":
 		case how.byWords && r.hasKey:
-			// The index of words begins with the organisation. PostgreSQL would read an index of
+			// The index of words begins with the organization. PostgreSQL would read an index of
 			// keys beside it, which costs more than it saves.
 			s.Add("t.root = ?", r.uid.Root())
 			and = " AND "
@@ -287,7 +287,7 @@ func (s *Statement) addWithin(r branchKey, o ordering, after *core.Position) {
 }
 
 // hideRange hides a range of UIDs from planners if the column of a branch finds few rows. PostgreSQL would expect
-// that the range has fewer, and read an index of the organisation to its end.
+// that the range has fewer, and read an index of the organization to its end.
 func hideRange(isRare bool, within string) string {
 	if isRare {
 		return Confirm(within)

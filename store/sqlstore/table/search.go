@@ -11,7 +11,7 @@ import (
 )
 
 // Searches use a trigram index of the search text of rows (core.SearchText, folded). On
-// PostgreSQL it is an index on the organisation and the text. On SQLite it is a
+// PostgreSQL it is an index on the organization and the text. On SQLite it is a
 // separate table, which triggers update. Without the index of PostgreSQL, the same
 // statements read all rows of the table.
 
@@ -77,7 +77,7 @@ func trigrams(texts []string) string {
 
 // orderingOf returns the order of the rows of a page. If a filter searches for
 // words, or finds few rows by another index, no index must match that order: for a
-// rare word, the planner would read such an index to the end of the organisation.
+// rare word, the planner would read such an index to the end of the organization.
 func (r *Reader[T, F]) orderingOf(q core.Query[F]) ordering {
 	o := r.ordering(q.Order, q.Backward)
 	o.unindexed = o.unindexed || q.Order.Field == r.SortedBy || r.looksFor(q.Filter) || r.Finder != nil && r.Finder.IsSorted || r.FindsFewRows != nil && r.FindsFewRows(q.Filter)
@@ -134,7 +134,7 @@ func (t Table[T, F]) addHits(found *Statement, q core.SearchQuery, scopes map[by
 }
 
 // addScope adds the condition that a row is in one of the branches of a scope. It is
-// one condition for any number of branches, with the organisation in addition if
+// one condition for any number of branches, with the organization in addition if
 // there is one.
 func (t *Definition[T, F]) addScope(q *Statement, scope core.Scope) {
 	var lows, pasts [][]byte

@@ -17,7 +17,7 @@ type Statement struct {
 	// isUniform means that the best plan is the same for all arguments, unless plan says
 	// something else: the statement has lists of values, or consists of several selects.
 	isUniform    bool
-	Organisation core.UID // organisation of the branch that is being added; "" means that it is not known
+	Organization core.UID // organization of the branch that is being added; "" means that it is not known
 	IsOfMany     bool     // whether the branch is one of many that are read in the same way
 	sql          strings.Builder
 	Args         []any

@@ -56,7 +56,7 @@ type Definition[T, F any] struct {
 	HasTextKeys bool
 	// SharesUID means that a row has the UID of its parent.
 	SharesUID bool
-	// IsRootless reports whether a row belongs to no organisation. nil means that every
+	// IsRootless reports whether a row belongs to no organization. nil means that every
 	// row belongs to one.
 	IsRootless func(core.UID) bool
 	// IsUncounted means that no counters are kept, so totals count rows.

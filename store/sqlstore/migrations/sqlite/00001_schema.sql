@@ -8,13 +8,13 @@
 -- and g3, and the ends of their UIDs: scope_key.go explains them.
 --
 -- An index of lists is named after the scope that it serves and the order of the rows: root is a list of
--- an organisation, parent of the children of one resource, g2 and g3 of all that lies below a group of the
+-- an organization, parent of the children of one resource, g2 and g3 of all that lies below a group of the
 -- second or third level. A list has the order name, uid, create or update, by which clients can sort.
 -- Times are milliseconds since 1970.
 --
 -- A time that is not set is 0. It is NULL only in columns that can be NULL.
 
--- Groups: a tree for each organisation. The check refuses a UID that is not packed.
+-- Groups: a tree for each organization. The check refuses a UID that is not packed.
 CREATE TABLE grp (
     uid BLOB PRIMARY KEY CHECK (length(uid) % 8 = 4),
     root BLOB NOT NULL, parent BLOB REFERENCES grp (uid), g2 BLOB, g3 BLOB,
@@ -27,10 +27,10 @@ CREATE TABLE grp (
     labels TEXT NOT NULL DEFAULT '',
     search TEXT NOT NULL DEFAULT '' -- what a search looks for words in: search_text.go
 );
--- A name is unique among the children of a group, and among organisations.
+-- A name is unique among the children of a group, and among organizations.
 CREATE UNIQUE INDEX grp_parent_name ON grp (parent, name);
 CREATE UNIQUE INDEX grp_root_name_unique ON grp (name) WHERE parent IS NULL;
--- Lists of an organisation, of the children of a group, and below a group.
+-- Lists of an organization, of the children of a group, and below a group.
 CREATE INDEX grp_root_name ON grp (root, name, uid);
 CREATE INDEX grp_root_create ON grp (root, create_time, uid);
 CREATE INDEX grp_root_update ON grp (root, update_time, uid);
@@ -59,7 +59,7 @@ CREATE TABLE role (
 );
 -- A name is unique in a group. This index also serves the list of a group by name.
 CREATE UNIQUE INDEX role_parent_name ON role (parent, name);
--- Lists of an organisation, of a group, and below a group.
+-- Lists of an organization, of a group, and below a group.
 CREATE INDEX role_root_name ON role (root, name, uid);
 CREATE INDEX role_root_create ON role (root, create_time, uid);
 CREATE INDEX role_parent_uid ON role (parent, uid);
@@ -84,7 +84,7 @@ CREATE UNIQUE INDEX identity_provider_parent_name ON identity_provider (parent, 
 CREATE INDEX identity_provider_issuer ON identity_provider (issuer, root, uid);
 -- Whether a role is in use, before it is deleted.
 CREATE INDEX identity_provider_role ON identity_provider (default_role);
--- Lists of a group, of an organisation, and below a group.
+-- Lists of a group, of an organization, and below a group.
 CREATE INDEX identity_provider_parent_uid ON identity_provider (parent, uid);
 CREATE INDEX identity_provider_parent_create ON identity_provider (parent, create_time, uid);
 CREATE INDEX identity_provider_root_name ON identity_provider (root, name, uid);
@@ -111,7 +111,7 @@ CREATE TABLE identity (
     search TEXT NOT NULL DEFAULT '',
     root_key BLOB, parent_key BLOB, g2_key BLOB, g3_key BLOB, rest BLOB, local BLOB
 );
--- The identities whose rule a token matches, the oldest first, and how many rules of one key an organisation has.
+-- The identities whose rule a token matches, the oldest first, and how many rules of one key an organization has.
 CREATE INDEX identity_match ON identity (match_rule, create_time, uid);
 CREATE INDEX identity_match_root ON identity (match_rule, root);
 -- The identities with keys of their own.
@@ -119,7 +119,7 @@ CREATE INDEX identity_static ON identity (static_rule, create_time, uid) WHERE s
 -- The identity of a user of a provider, and the identities of a provider that is deleted.
 CREATE UNIQUE INDEX identity_external ON identity (external_id, provider) WHERE provider IS NOT NULL;
 CREATE INDEX identity_provided ON identity (provider) WHERE provider IS NOT NULL;
--- Lists of an organisation, also by the time when an identity was last seen.
+-- Lists of an organization, also by the time when an identity was last seen.
 CREATE INDEX identity_root_key_name ON identity (root_key, name, rest);
 CREATE INDEX identity_root_key_create ON identity (root_key, create_time, rest);
 CREATE INDEX identity_root_key_update ON identity (root_key, update_time, rest);
@@ -148,10 +148,10 @@ CREATE UNIQUE INDEX role_binding_unique ON role_binding (parent, identity, role)
 -- The bindings of an identity, which every request of it needs, and those of a role.
 CREATE INDEX role_binding_identity_key ON role_binding (identity, root_key, create_time, rest);
 CREATE INDEX role_binding_role_key ON role_binding (role, root_key, create_time, rest);
--- The bindings that have expired, and those of an organisation that will expire. Most bindings never do.
+-- The bindings that have expired, and those of an organization that will expire. Most bindings never do.
 CREATE INDEX role_binding_expire ON role_binding (expire_time) WHERE expire_time IS NOT NULL;
 CREATE INDEX role_binding_root_key_expire ON role_binding (root_key, expire_time) WHERE expire_time IS NOT NULL;
--- Lists of an organisation, of a group, and below a group.
+-- Lists of an organization, of a group, and below a group.
 CREATE INDEX role_binding_root_key_create ON role_binding (root_key, create_time, rest);
 CREATE INDEX role_binding_parent_key_uid ON role_binding (parent_key, local);
 CREATE INDEX role_binding_parent_key_create ON role_binding (parent_key, create_time, local);
@@ -173,7 +173,7 @@ CREATE TABLE group_invite (
 CREATE UNIQUE INDEX group_invite_key ON group_invite (key_id);
 -- Whether a role is in use, before it is deleted.
 CREATE INDEX group_invite_role ON group_invite (role);
--- Lists of a group, of an organisation, and below a group, also by the time when an invite expires.
+-- Lists of a group, of an organization, and below a group, also by the time when an invite expires.
 CREATE INDEX group_invite_parent_uid ON group_invite (parent, uid);
 CREATE INDEX group_invite_parent_create ON group_invite (parent, create_time, uid);
 CREATE INDEX group_invite_parent_expiration ON group_invite (parent, expiration_time, uid);
@@ -196,7 +196,7 @@ CREATE UNIQUE INDEX external_group_role_mapping_unique ON external_group_role_ma
 -- Whether a role or a group is in use, before it is deleted.
 CREATE INDEX external_group_role_mapping_role ON external_group_role_mapping (role);
 CREATE INDEX external_group_role_mapping_scope ON external_group_role_mapping (scope, uid);
--- Lists of a provider, of an organisation, and below a group.
+-- Lists of a provider, of an organization, and below a group.
 CREATE INDEX external_group_role_mapping_parent_uid ON external_group_role_mapping (parent, uid);
 CREATE INDEX external_group_role_mapping_parent_create ON external_group_role_mapping (parent, create_time, uid);
 CREATE INDEX external_group_role_mapping_root_create ON external_group_role_mapping (root, create_time, uid);
@@ -216,7 +216,7 @@ CREATE TABLE account_association (
 );
 -- A group has one association.
 CREATE UNIQUE INDEX account_association_parent ON account_association (parent);
--- Lists of an organisation, and below a group.
+-- Lists of an organization, and below a group.
 CREATE INDEX account_association_root_name ON account_association (root, name, uid);
 CREATE INDEX account_association_root_create ON account_association (root, create_time, uid);
 CREATE INDEX account_association_root_update ON account_association (root, update_time, uid);
@@ -237,7 +237,7 @@ CREATE UNIQUE INDEX terms_acceptance_unique ON terms_acceptance (parent, doc_id)
 CREATE INDEX terms_acceptance_parent_create ON terms_acceptance (parent, create_time, uid);
 CREATE INDEX terms_acceptance_parent_uid ON terms_acceptance (parent, uid);
 
--- What organisations have proven of issuers: platform/iam/issuer.go explains it. An issuer that begins with
+-- What organizations have proven of issuers: platform/iam/issuer.go explains it. An issuer that begins with
 -- chr(1) stands for all issuers of a host, or for all.
 CREATE TABLE issuer_proof (
     root BLOB NOT NULL REFERENCES grp (uid) ON DELETE CASCADE,
@@ -246,7 +246,7 @@ CREATE TABLE issuer_proof (
     verify_time INTEGER NOT NULL, check_time INTEGER NOT NULL,
     PRIMARY KEY (issuer, root)
 );
--- The proofs of an organisation.
+-- The proofs of an organization.
 CREATE INDEX issuer_proof_root ON issuer_proof (root);
 -- The proofs by file, which are checked again, the most urgent first.
 CREATE INDEX issuer_proof_due ON issuer_proof (check_time) WHERE method = 'file';
@@ -335,7 +335,7 @@ CREATE TABLE repo (
 );
 -- A name is unique in a group. This index also serves the list of a group by name.
 CREATE UNIQUE INDEX repo_parent_name ON repo (parent, name);
--- Lists of an organisation, of a group, and below a group.
+-- Lists of an organization, of a group, and below a group.
 CREATE INDEX repo_root_key_name ON repo (root_key, name, rest);
 CREATE INDEX repo_root_key_create ON repo (root_key, create_time, rest);
 CREATE INDEX repo_root_key_update ON repo (root_key, update_time, rest);
@@ -383,7 +383,7 @@ CREATE INDEX tag_parent_source ON tag (parent, source) WHERE source <> '';
 CREATE INDEX tag_parent_key_digest ON tag (parent_key, substr(digest, 8, 6));
 -- Repos by the image of a tag.
 CREATE INDEX tag_root_key_digest ON tag (root_key, substr(digest, 8, 6));
--- Lists of an organisation, of a repo, and below a group or a repo.
+-- Lists of an organization, of a repo, and below a group or a repo.
 CREATE INDEX tag_root_key_name ON tag (root_key, name, rest);
 CREATE INDEX tag_root_key_create ON tag (root_key, create_time, rest);
 CREATE INDEX tag_root_key_update ON tag (root_key, update_time, rest);
@@ -449,14 +449,14 @@ CREATE TABLE advisory (
 );
 -- A group has one advisory with an id for a package of an ecosystem.
 CREATE UNIQUE INDEX advisory_unique ON advisory (parent, advisory_id, normal_name, artifact_type);
--- Operators see the advisories of all organisations in documents and reports, by artifact or by id. Of those
--- that many organisations have, the one that is not withdrawn and changed last is the end of a range.
+-- Operators see the advisories of all organizations in documents and reports, by artifact or by id. Of those
+-- that many organizations have, the one that is not withdrawn and changed last is the end of a range.
 CREATE INDEX advisory_artifact ON advisory (artifact_name, advisory_id, artifact_type, delete_time, update_time, uid);
 CREATE INDEX advisory_normal_name ON advisory (normal_name, artifact_name, advisory_id, artifact_type, delete_time, name_rule);
 CREATE INDEX advisory_id ON advisory (advisory_id);
 -- The advisories that one stands for.
 CREATE INDEX advisory_representative ON advisory (representative);
--- Lists of an organisation, of a group, and below a group.
+-- Lists of an organization, of a group, and below a group.
 CREATE INDEX advisory_root_key_id ON advisory (root_key, advisory_id, rest);
 CREATE INDEX advisory_root_key_create ON advisory (root_key, create_time, rest);
 CREATE INDEX advisory_root_key_update ON advisory (root_key, update_time, rest);
@@ -465,18 +465,18 @@ CREATE INDEX advisory_parent_key_artifact ON advisory (parent_key, artifact_name
 CREATE INDEX advisory_g2_key_id ON advisory (g2_key, advisory_id, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX advisory_g3_key_id ON advisory (g3_key, advisory_id, rest) WHERE g3_key IS NOT NULL;
 -- The advisories of an artifact by id. Without this index, a list in this order reads all advisories that
--- other organisations have of the artifact, or sorts its own.
+-- other organizations have of the artifact, or sorts its own.
 CREATE INDEX advisory_root_key_artifact_id ON advisory (root_key, normal_name, advisory_id, rest) WHERE count_class > 0;
--- The documents of an organisation and of a group below it, and the advisories of a document by id. The names
+-- The documents of an organization and of a group below it, and the advisories of a document by id. The names
 -- of documents are read from these indexes alone.
 CREATE INDEX advisory_root_key_document ON advisory (root_key, artifact_name, advisory_id, rest) WHERE count_class > 0;
 CREATE INDEX advisory_g2_key_document ON advisory (g2_key, artifact_name, advisory_id, rest) WHERE g2_key IS NOT NULL AND count_class > 0;
 CREATE INDEX advisory_g3_key_document ON advisory (g3_key, artifact_name, advisory_id, rest) WHERE g3_key IS NOT NULL AND count_class > 0;
 -- How many advisories of each class an artifact has: counting reads this index alone.
 CREATE INDEX advisory_root_key_artifact ON advisory (root_key, normal_name, rest, count_class, name_rule);
--- Lists of an organisation by artifact.
+-- Lists of an organization by artifact.
 CREATE INDEX advisory_root_key_name ON advisory (root_key, artifact_name, rest);
--- Lists by severity: of all advisories, and of the open ones, which are few in most organisations.
+-- Lists by severity: of all advisories, and of the open ones, which are few in most organizations.
 CREATE INDEX advisory_root_key_severity ON advisory (root_key, severity, rest);
 CREATE INDEX advisory_g2_key_severity ON advisory (g2_key, severity, rest) WHERE g2_key IS NOT NULL;
 CREATE INDEX advisory_g3_key_severity ON advisory (g3_key, severity, rest) WHERE g3_key IS NOT NULL;
@@ -514,7 +514,7 @@ CREATE TABLE vulnerability_alias (
 -- The names of a vulnerability that is changed or deleted.
 CREATE INDEX vulnerability_alias_uid ON vulnerability_alias (uid);
 
--- Packages of an organisation: what its images hold. The last segment of a UID is a hash of the ecosystem and the
+-- Packages of an organization: what its images hold. The last segment of a UID is a hash of the ecosystem and the
 -- name. uses is how many repos hold the package.
 CREATE TABLE package (
     uid BLOB PRIMARY KEY,
@@ -526,7 +526,7 @@ CREATE TABLE package (
     uses BIGINT NOT NULL DEFAULT 0,
     create_time INTEGER NOT NULL
 );
--- Lists of an organisation. The packages of a name, which an advisory is about, of one organisation or of all.
+-- Lists of an organization. The packages of a name, which an advisory is about, of one organization or of all.
 CREATE INDEX package_parent_name ON package (parent, name, uid) WHERE uses > 0;
 CREATE INDEX package_normal ON package (normal_name, root);
 
@@ -558,14 +558,14 @@ CREATE TABLE component (
 CREATE INDEX component_version ON component (version);
 CREATE INDEX component_source ON component (source) WHERE source IS NOT NULL;
 
--- Licences that components of a package have, in the form in which they are compared, and those in expressions: which packages to look at
--- for a licence. What holds a package under it is in package_use.
+-- Licenses that components of a package have, in the form in which they are compared, and those in expressions: which packages to look at
+-- for a license. What holds a package under it is in package_use.
 CREATE TABLE package_license (
     package BLOB NOT NULL REFERENCES package (uid) ON DELETE CASCADE,
     license TEXT NOT NULL,
     PRIMARY KEY (package, license)
 );
--- The packages of a licence, and so those of an organisation.
+-- The packages of a license, and so those of an organization.
 CREATE INDEX package_license_license ON package_license (license, package);
 
 -- SBOMs: the packages of an image for one architecture, or for all if that is empty. components has the ends of the
@@ -619,7 +619,7 @@ CREATE TABLE package_use (
     n BIGINT NOT NULL,
     PRIMARY KEY (parent, package, version, part)
 );
--- The repos of an organisation, or below a group, that hold a package or a version.
+-- The repos of an organization, or below a group, that hold a package or a version.
 CREATE INDEX package_use_package ON package_use (root_key, package, rest, version);
 CREATE INDEX package_use_version ON package_use (root_key, version, rest, n);
 
@@ -657,7 +657,7 @@ CREATE TABLE finding (
 -- The findings of an image, and of an advisory in a repo, with what counts the repos that are affected.
 CREATE INDEX finding_parent_digest ON finding (parent, digest);
 CREATE INDEX finding_representative ON finding (representative, parent, count_class, root_key);
--- Lists of an organisation, of a repo, and below a group: by severity. Lists of an organisation: the newest, those that
+-- Lists of an organization, of a repo, and below a group: by severity. Lists of an organization: the newest, those that
 -- are most likely exploited, and those to be fixed first.
 CREATE INDEX finding_root_key_severity ON finding (root_key, severity, rest) WHERE count_class > 0;
 CREATE INDEX finding_parent_key_severity ON finding (parent_key, severity, local) WHERE count_class > 0;
@@ -684,7 +684,7 @@ CREATE INDEX finding_decision ON finding (decision, uid) WHERE count_class > 24;
 CREATE INDEX finding_expire ON finding (expire_time) WHERE state <> 'FINDING_STATE_OPEN' AND count_class > 0;
 
 -- How many findings a repo has of an ecosystem and a class, which is a count_class that is not 0. Facets of findings are sums of
--- these (finding_count.go): an organisation has fewer of them than findings, and the primary key has those of every scope together.
+-- these (finding_count.go): an organization has fewer of them than findings, and the primary key has those of every scope together.
 CREATE TABLE finding_count (
     parent BLOB NOT NULL REFERENCES repo (uid) ON DELETE CASCADE,
     ecosystem TEXT NOT NULL,
@@ -747,7 +747,7 @@ CREATE TABLE finding_task (
     digest TEXT NOT NULL,
     advisory BLOB
 );
--- The tasks of an organisation, the oldest first.
+-- The tasks of an organization, the oldest first.
 CREATE INDEX finding_task_root ON finding_task (root, id);
 
 -- The catalog of libraries, which lies outside the tree of groups. latest_version and version_count are
@@ -814,12 +814,12 @@ CREATE TABLE event (
 );
 -- There is one row for equal denials.
 CREATE UNIQUE INDEX event_denial ON event (denial) WHERE denial IS NOT NULL;
--- The feed, of all organisations and of one.
+-- The feed, of all organizations and of one.
 CREATE INDEX event_order ON event (xact, seq) WHERE denied = '';
 CREATE INDEX event_root ON event (root, xact, seq) WHERE denied = '';
 -- Denied changes on their way to sinks.
 CREATE INDEX event_order_denied ON event (xact, seq) WHERE denied <> '';
--- The audit log of an organisation or below a group, of one actor, and of what was denied. Ids sort by time.
+-- The audit log of an organization or below a group, of one actor, and of what was denied. Ids sort by time.
 CREATE INDEX event_log ON event (root, id);
 CREATE INDEX event_log_g2 ON event (g2, id) WHERE g2 IS NOT NULL;
 CREATE INDEX event_log_g3 ON event (g3, id) WHERE g3 IS NOT NULL;
@@ -875,7 +875,7 @@ CREATE TABLE subscription (
 );
 -- A group has one subscription for a sink.
 CREATE UNIQUE INDEX subscription_parent_sink ON subscription (parent, sink);
--- Lists of a group, of an organisation, and below a group.
+-- Lists of a group, of an organization, and below a group.
 CREATE INDEX subscription_parent_uid ON subscription (parent, uid);
 CREATE INDEX subscription_root_create ON subscription (root, create_time, uid);
 CREATE INDEX subscription_g2_create ON subscription (g2, create_time, uid) WHERE g2 IS NOT NULL;
@@ -900,11 +900,11 @@ CREATE TABLE source (
 );
 -- A name is unique in a group.
 CREATE UNIQUE INDEX source_parent_name ON source (parent, name);
--- What is due, for all organisations.
+-- What is due, for all organizations.
 CREATE INDEX source_next ON source (next_run_time, uid);
 -- Those that fail, and then those that were not read for longest, for metrics and the page of the operator.
 CREATE INDEX source_worst ON source (((failures = 0)), last_success_time, uid);
--- Lists of an organisation, of a group, and below a group.
+-- Lists of an organization, of a group, and below a group.
 CREATE INDEX source_root_name ON source (root, name, uid);
 CREATE INDEX source_root_create ON source (root, create_time, uid);
 CREATE INDEX source_parent_uid ON source (parent, uid);
@@ -1022,10 +1022,10 @@ CREATE TRIGGER artifact_search_insert AFTER INSERT ON artifact BEGIN INSERT INTO
 CREATE TRIGGER artifact_search_update AFTER UPDATE OF search ON artifact BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = NEW.uid); INSERT INTO search_index (rowid, artifact) SELECT e.id, NEW.search FROM search_entry e WHERE e.uid = NEW.uid; END;
 CREATE TRIGGER artifact_search_delete AFTER DELETE ON artifact BEGIN DELETE FROM search_index WHERE rowid = (SELECT e.id FROM search_entry e WHERE e.uid = OLD.uid); DELETE FROM search_entry WHERE uid = OLD.uid; END;
 
--- The statistics from which SQLite makes its plans. They are those of a large organisation and never change, so that plans follow from
--- the schema. Without them, SQLite takes each index for equally good, and walks over all rows of an organisation to find those of
--- an advisory, of a version or of an image. One of five organisations has much more than a group, a group more than a repo, and a tenth
--- of all tags are deprecated. With fewer organisations, SQLite would read all rows of a table where it should use an index.
+-- The statistics from which SQLite makes its plans. They are those of a large organization and never change, so that plans follow from
+-- the schema. Without them, SQLite takes each index for equally good, and walks over all rows of an organization to find those of
+-- an advisory, of a version or of an image. One of five organizations has much more than a group, a group more than a repo, and a tenth
+-- of all tags are deprecated. With fewer organizations, SQLite would read all rows of a table where it should use an index.
 ANALYZE;
 DELETE FROM sqlite_stat1;
 INSERT INTO sqlite_stat1 (tbl, idx, stat)

@@ -11,15 +11,15 @@ import (
 	"atrium/platform/core"
 )
 
-const listedOrganisation = core.UID("1111111111111111111111111111111111111111")
+const listedOrganization = core.UID("1111111111111111111111111111111111111111")
 
-// serveFile serves answer at the path where an issuer lists its organisations, and
+// serveFile serves answer at the path where an issuer lists its organizations, and
 // a valid file at the target of a redirect.
 func serveFile(t *testing.T, answer http.HandlerFunc) *httptest.Server {
 	t.Helper()
 	mux := http.NewServeMux()
-	mux.HandleFunc("/tenant/.well-known/atrium-organisation", answer)
-	mux.HandleFunc("/elsewhere", writeFile(`{"organisations": ["`+string(listedOrganisation)+`"]}`))
+	mux.HandleFunc("/tenant/.well-known/atrium-organization", answer)
+	mux.HandleFunc("/elsewhere", writeFile(`{"organizations": ["`+string(listedOrganization)+`"]}`))
 	server := httptest.NewServer(mux)
 	t.Cleanup(server.Close)
 	return server
@@ -29,9 +29,9 @@ func writeFile(text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { _, _ = fmt.Fprint(w, text) }
 }
 
-func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
+func TestTheFileOfAnIssuerListsOrganizations(t *testing.T) {
 	t.Parallel()
-	good := `{"organisations": ["` + string(listedOrganisation) + `"], "more": 1}`
+	good := `{"organizations": ["` + string(listedOrganization) + `"], "more": 1}`
 	for _, c := range []struct {
 		name   string
 		answer http.HandlerFunc
@@ -39,12 +39,12 @@ func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
 		failed string // The error contains this text.
 	}{
 		{"a file", writeFile(good), true, ""},
-		{"a file without organisations", writeFile(`{}`), false, ""},
+		{"a file without organizations", writeFile(`{}`), false, ""},
 		{"no file", http.NotFound, false, ""},
 		{"a file that is gone", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusGone) }, false, ""},
 		{"no JSON", writeFile("<html>"), false, "not a JSON object with a list"},
-		{"a text for the list", writeFile(`{"organisations": "` + string(listedOrganisation) + `"}`), false, "not a JSON object with a list"},
-		{"a list", writeFile(`["` + string(listedOrganisation) + `"]`), false, "not a JSON object with a list"},
+		{"a text for the list", writeFile(`{"organizations": "` + string(listedOrganization) + `"}`), false, "not a JSON object with a list"},
+		{"a list", writeFile(`["` + string(listedOrganization) + `"]`), false, "not a JSON object with a list"},
 		{"a file with more after it", writeFile(good + "x"), false, "not a JSON object with a list"},
 		{"an empty file", writeFile(""), false, "not a JSON object with a list"},
 		{"a file of 2 MiB", writeFile(good + strings.Repeat(" ", 2<<20)), false, "too large"},
@@ -54,10 +54,10 @@ func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			server := serveFile(t, c.answer)
-			read := OrganisationFile(NewGuard([]string{server.Listener.Addr().String()}))
+			read := OrganizationFile(NewGuard([]string{server.Listener.Addr().String()}))
 			for _, issuer := range []string{server.URL + "/tenant", server.URL + "/tenant/"} {
 				listed, err := read(t.Context(), issuer)
-				if slices.Contains(listed, listedOrganisation) != c.lists {
+				if slices.Contains(listed, listedOrganization) != c.lists {
 					t.Errorf("%s lists %v", issuer, listed)
 				}
 				if c.failed == "" && err != nil || c.failed != "" && (err == nil || !strings.Contains(err.Error(), c.failed) || len(err.Error()) > maxErrorText) {
@@ -70,7 +70,7 @@ func TestTheFileOfAnIssuerListsOrganisations(t *testing.T) {
 
 func TestTheFileOfAnIssuerIsReadUnderTheGuard(t *testing.T) {
 	t.Parallel()
-	server := serveFile(t, writeFile(`{"organisations": ["`+string(listedOrganisation)+`"]}`))
+	server := serveFile(t, writeFile(`{"organizations": ["`+string(listedOrganization)+`"]}`))
 	for issuer, want := range map[string]string{
 		server.URL + "/tenant":           "must be https",
 		"https://127.0.0.1:1/tenant":     "private address",
@@ -78,7 +78,7 @@ func TestTheFileOfAnIssuerIsReadUnderTheGuard(t *testing.T) {
 		"file:///etc/tenant":             "",
 		"https://a.example.com/tenant?x": "",
 	} {
-		listed, err := OrganisationFile(NewGuard(nil))(t.Context(), issuer)
+		listed, err := OrganizationFile(NewGuard(nil))(t.Context(), issuer)
 		if err == nil || len(listed) > 0 || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, %v, want %q", issuer, listed, err, want)
 		}

@@ -12,16 +12,16 @@ import (
 	"atrium/platform/iam"
 )
 
-// OrganisationFile returns a function that fetches the list of organisations in the
+// OrganizationFile returns a function that fetches the list of organizations in the
 // file of an issuer, for platform.Options. The guard decides which issuers may be asked.
 // If the issuer has no such file, the list is empty.
-func OrganisationFile(guard *Guard) func(ctx context.Context, issuer string) ([]core.UID, error) {
-	return newOrganisationReader(guard.Client(fetchTimeout, maxDocument))
+func OrganizationFile(guard *Guard) func(ctx context.Context, issuer string) ([]core.UID, error) {
+	return newOrganizationReader(guard.Client(fetchTimeout, maxDocument))
 }
 
-func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer string) ([]core.UID, error) {
+func newOrganizationReader(client *http.Client) func(ctx context.Context, issuer string) ([]core.UID, error) {
 	return func(ctx context.Context, issuer string) ([]core.UID, error) {
-		listed, err := fetchOrganisations(ctx, client, issuer)
+		listed, err := fetchOrganizations(ctx, client, issuer)
 		if err != nil {
 			return nil, errors.New(shorten(err.Error()))
 		}
@@ -29,8 +29,8 @@ func newOrganisationReader(client *http.Client) func(ctx context.Context, issuer
 	}
 }
 
-// fetchOrganisations fetches the file of issuer and returns its list.
-func fetchOrganisations(ctx context.Context, client *http.Client, issuer string) ([]core.UID, error) {
+// fetchOrganizations fetches the file of issuer and returns its list.
+func fetchOrganizations(ctx context.Context, client *http.Client, issuer string) ([]core.UID, error) {
 	if err := checkIssuerURL(issuer); err != nil {
 		return nil, err
 	}
@@ -55,10 +55,10 @@ func fetchOrganisations(ctx context.Context, client *http.Client, issuer string)
 		return nil, fmt.Errorf("read response body: %w", err)
 	}
 	var document struct {
-		Organisations []core.UID `json:"organisations"`
+		Organizations []core.UID `json:"organizations"`
 	}
 	if err := json.Unmarshal(body, &document); err != nil {
-		return nil, errors.New("the file is not a JSON object with a list of organisations")
+		return nil, errors.New("the file is not a JSON object with a list of organizations")
 	}
-	return document.Organisations, nil
+	return document.Organizations, nil
 }

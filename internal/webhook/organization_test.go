@@ -13,8 +13,8 @@ import (
 	"atrium/platform/webhooks"
 )
 
-// organisation returns a world of another organisation in the same database.
-func (w *world) organisation(name string) *world {
+// organization returns a world of another organization in the same database.
+func (w *world) organization(name string) *world {
 	w.t.Helper()
 	org, err := w.p.Groups.Bootstrap(core.WithActor(w.t.Context(), core.NewOperator("test")), name, "https://issuer.example.com", "owner of "+name)
 	if err != nil {
@@ -29,16 +29,16 @@ func (w *world) organisation(name string) *world {
 
 const repoCreated = "dev.atrium.api.platform.registry.repo.created.v1"
 
-// The attack is an organisation with so many subscriptions to sinks that hang that each stays
+// The attack is an organization with so many subscriptions to sinks that hang that each stays
 // within its own limit, and together they use all slots.
-func TestAnOrganisationWhoseSinksHangDelaysNoOther(t *testing.T) {
+func TestAnOrganizationWhoseSinksHangDelaysNoOther(t *testing.T) {
 	onEachEngine(t, func(t *testing.T, w *world) {
 		const subscriptions, each = 80, 8 // These are 640 attempts for 500 slots.
 		for i := range subscriptions {
 			w.subscribe(fmt.Sprintf("https://hanging.example.com/%d", i), repoCreated)
 		}
 		w.write(each)
-		other := w.organisation("other")
+		other := w.organization("other")
 		healthy := newSink(t, nil)
 		other.subscribe(healthy.url, repoCreated)
 		released := make(chan struct{})
@@ -51,16 +51,16 @@ func TestAnOrganisationWhoseSinksHangDelaysNoOther(t *testing.T) {
 					return send(ctx, d)
 				}
 				hanging.Add(1)
-				<-released // Thus no attempt ends while the other organisation waits.
+				<-released // Thus no attempt ends while the other organization waits.
 				return webhooks.Attempt{Error: "no answer within 15 s"}
 			}
 		})
 		t.Cleanup(func() { close(released) }) // This cleanup runs before the replica is stopped.
 		await(t, "the attempts to hang", func() bool { return hanging.Load() >= 250 })
 		uids := other.write(20)
-		await(t, "the events of the other organisation", func() bool { return healthy.countArrived(uids) == len(uids) })
+		await(t, "the events of the other organization", func() bool { return healthy.countArrived(uids) == len(uids) })
 		if n := hanging.Load(); n > 250 {
-			t.Errorf("%d attempts of one organisation hang, want at most half of 500", n)
+			t.Errorf("%d attempts of one organization hang, want at most half of 500", n)
 		}
 	})
 }

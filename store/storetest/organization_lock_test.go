@@ -12,9 +12,9 @@ import (
 	"atrium/store/storetest"
 )
 
-// A change of one organisation is stopped after its last statement and before its commit, so that it has every lock it
-// ever takes. Meanwhile every change of another organisation must succeed. SQLite has one writer, so this is about PostgreSQL.
-func TestChangesOfOneOrganisationWaitForNoneOfAnother(t *testing.T) {
+// A change of one organization is stopped after its last statement and before its commit, so that it has every lock it
+// ever takes. Meanwhile every change of another organization must succeed. SQLite has one writer, so this is about PostgreSQL.
+func TestChangesOfOneOrganizationWaitForNoneOfAnother(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.PostgresOrPooled(t)) // What is held waits longer than a program would.
 	one, other := w.newTenant("acme"), w.newTenant("globex")
@@ -45,7 +45,7 @@ func TestChangesOfOneOrganisationWaitForNoneOfAnother(t *testing.T) {
 		}
 		for _, c := range tenantChanges {
 			if err := c.act(w, other); err != nil {
-				t.Errorf("%s during %s of another organisation: %v", c.name, held.name, err)
+				t.Errorf("%s during %s of another organization: %v", c.name, held.name, err)
 			}
 		}
 		hold("SELECT pg_advisory_unlock(4711)")
@@ -55,7 +55,7 @@ func TestChangesOfOneOrganisationWaitForNoneOfAnother(t *testing.T) {
 	}
 }
 
-// A tenant is an organisation with what tenantChanges change.
+// A tenant is an organization with what tenantChanges change.
 type tenant struct {
 	ctx        context.Context
 	root, repo core.UID
@@ -65,7 +65,7 @@ type tenant struct {
 
 func (w *world) newTenant(name string) *tenant {
 	w.t.Helper()
-	ctx, org := w.createOrganisation(name)
+	ctx, org := w.createOrganization(name)
 	return &tenant{ctx: ctx, root: org.Group.UID, repo: w.repo(ctx, org.Group.UID, "first"), who: w.identity(ctx, org.Group.UID, "who")}
 }
 

@@ -1,6 +1,6 @@
-// Command licences collects the licences of everything that is part of the program, for internal/licences:
+// Command licenses collects the licenses of everything that is part of the program, for internal/licenses:
 //
-//	go -C tools run ./licences ..
+//	go -C tools run ./licenses ..
 //
 // Its argument is the folder of Atrium. It runs after the pages have been built.
 package main
@@ -26,18 +26,18 @@ import (
 // platforms are those of .goreleaser.yaml. Some modules are part of the program only on one of them.
 var platforms = [][2]string{{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}}
 
-// licenceFile matches a file that has to go with the program.
-var licenceFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|authors)([-._].*)?$`)
+// licenseFile matches a file that has to go with the program.
+var licenseFile = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents|authors)([-._].*)?$`)
 
-const target, rule = "internal/licences/dist/licences.txt.gz", "\n\n" + "--------------------------------------------------------------------------------" + "\n\n"
+const target, rule = "internal/licenses/dist/licenses.txt.gz", "\n\n" + "--------------------------------------------------------------------------------" + "\n\n"
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: licences FOLDER")
+		fmt.Fprintln(os.Stderr, "usage: licenses FOLDER")
 		os.Exit(2)
 	}
 	if err := run(os.Args[1]); err != nil {
-		fmt.Fprintln(os.Stderr, "licences:", err)
+		fmt.Fprintln(os.Stderr, "licenses:", err)
 		os.Exit(1)
 	}
 }
@@ -67,7 +67,7 @@ func run(folder string) error {
 	if err := w.Close(); err != nil {
 		return err
 	}
-	fmt.Printf("licences: Atrium, %d Go modules, %d pages, %d KB\n", len(modules), len(pages), packed.Len()/1000)
+	fmt.Printf("licenses: Atrium, %d Go modules, %d pages, %d KB\n", len(modules), len(pages), packed.Len()/1000)
 	return os.WriteFile(target, packed.Bytes(), 0o644) //nolint:gosec // everybody may read it
 }
 
@@ -81,7 +81,7 @@ type goPackage struct {
 	}
 }
 
-// describeModules returns a text for each module that is part of the program, and for the standard library. A licence can
+// describeModules returns a text for each module that is part of the program, and for the standard library. A license can
 // also be in the folder of a package, when its code comes from elsewhere.
 func describeModules() ([]string, error) {
 	version, err := goOutput(nil, "env", "GOVERSION", "GOROOT")
@@ -99,7 +99,7 @@ func describeModules() ([]string, error) {
 			if files[name] == nil {
 				files[name] = map[string]bool{}
 			}
-			return findLicences(p.Dir, p.Module.Dir, files[name])
+			return findLicenses(p.Dir, p.Module.Dir, files[name])
 		}); err != nil {
 			return nil, err
 		}
@@ -115,15 +115,15 @@ func describeModules() ([]string, error) {
 	return texts, nil
 }
 
-// findLicences adds the licences in a folder and in those above it, up to the root of the module.
-func findLicences(folder, root string, found map[string]bool) error {
+// findLicenses adds the licenses in a folder and in those above it, up to the root of the module.
+func findLicenses(folder, root string, found map[string]bool) error {
 	for ; ; folder = filepath.Dir(folder) {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			return err
 		}
 		for _, entry := range entries {
-			if entry.Type().IsRegular() && licenceFile.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
+			if entry.Type().IsRegular() && licenseFile.MatchString(entry.Name()) && filepath.Ext(entry.Name()) != ".go" {
 				found[filepath.Join(folder, entry.Name())] = true
 			}
 		}
@@ -136,7 +136,7 @@ func findLicences(folder, root string, found map[string]bool) error {
 // joinFiles fails if there is no file.
 func joinFiles(name string, files []string) (string, error) {
 	if len(files) == 0 {
-		return "", fmt.Errorf("%s has no file with a licence; find out what it requires", name)
+		return "", fmt.Errorf("%s has no file with a license; find out what it requires", name)
 	}
 	parts := []string{name}
 	for _, file := range files {
@@ -173,7 +173,7 @@ func eachPackage(platform [2]string, use func(goPackage) error) error {
 func describePages() ([]string, error) {
 	var texts []string
 	err := filepath.WalkDir("internal/web/dist", func(path string, entry fs.DirEntry, err error) error {
-		if err != nil || entry.Name() != "licences.txt.gz" {
+		if err != nil || entry.Name() != "licenses.txt.gz" {
 			return err
 		}
 		file, err := os.Open(path)

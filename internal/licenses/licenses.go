@@ -1,6 +1,6 @@
-// Package licences contains the licences of everything that is part of the program: Atrium, the Go modules, the
+// Package licenses contains the licenses of everything that is part of the program: Atrium, the Go modules, the
 // standard library, and the packages in the pages. Most of them require that their texts go with the program.
-package licences
+package licenses
 
 import (
 	"compress/gzip"
@@ -16,11 +16,11 @@ import (
 var embedded embed.FS
 
 // ErrMissing means that the program was built without `make build`.
-var ErrMissing = errors.New("this program does not contain the licences; build it with `make build`, or use a released program or image")
+var ErrMissing = errors.New("this program does not contain the licenses; build it with `make build`, or use a released program or image")
 
-// Write writes the licences, as plain text. It fails with ErrMissing if the program does not contain them.
+// Write writes the licenses, as plain text. It fails with ErrMissing if the program does not contain them.
 func Write(to io.Writer) error {
-	file, err := embedded.Open("dist/licences.txt.gz")
+	file, err := embedded.Open("dist/licenses.txt.gz")
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrMissing
 	} else if err != nil {
