@@ -684,7 +684,7 @@ type DocumentEvent_Detection struct {
 }
 
 type DocumentEvent_AnalysisNotPlanned struct {
-	// Nobody will analyse it. Output only.
+	// Nobody will analyze it. Output only.
 	AnalysisNotPlanned *AnalysisNotPlanned `protobuf:"bytes,14,opt,name=analysis_not_planned,json=analysisNotPlanned,proto3,oneof"`
 }
 
@@ -1930,7 +1930,7 @@ func (x *DetectionTypeScanV1) GetGrypeDbChecksum() string {
 	return ""
 }
 
-// Says that nobody will analyse it.
+// Says that nobody will analyze it.
 type AnalysisNotPlanned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A remark for people. Output only.

@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// The kind of an organisation.
+// The kind of an organization.
 type OrgKind int32
 
 const (
@@ -91,7 +91,7 @@ func (OrgKind) EnumDescriptor() ([]byte, []int) {
 	return file_platform_iam_v2_groups_proto_rawDescGZIP(), []int{0}
 }
 
-// The status of an organisation.
+// The status of an organization.
 type OrgStatus int32
 
 const (
@@ -148,7 +148,7 @@ func (OrgStatus) EnumDescriptor() ([]byte, []int) {
 	return file_platform_iam_v2_groups_proto_rawDescGZIP(), []int{1}
 }
 
-// A node of the tree. One without a parent is an organisation.
+// A node of the tree. One without a parent is an organization.
 type Group struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the resource: its path in the tree, which never changes. Output only.
@@ -159,17 +159,17 @@ type Group struct {
 	Description string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
 	// How many resources of a kind the group may contain, by the name of the kind. Output only.
 	ResourceLimits map[string]int32 `protobuf:"bytes,4,rep,name=resource_limits,json=resourceLimits,proto3" json:"resource_limits,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
-	// Whether the operator has verified who is behind the organisation. Output only.
+	// Whether the operator has verified who is behind the organization. Output only.
 	Verified bool `protobuf:"varint,5,opt,name=verified,proto3" json:"verified,omitempty"`
 	// Creation time. Output only.
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// The kind of the organisation. Output only.
+	// The kind of the organization. Output only.
 	Kind OrgKind `protobuf:"varint,8,opt,name=kind,proto3,enum=platform.iam.v2.OrgKind" json:"kind,omitempty"`
-	// The status of the organisation. Output only.
+	// The status of the organization. Output only.
 	Status OrgStatus `protobuf:"varint,9,opt,name=status,proto3,enum=platform.iam.v2.OrgStatus" json:"status,omitempty"`
-	// What people group groups by, such as the owner or the cost centre: at most 64 values by their keys. Keys and values have the form of
+	// What people group groups by, such as the owner or the cost center: at most 64 values by their keys. Keys and values have the form of
 	// those of Kubernetes.
 	Labels        map[string]string `protobuf:"bytes,100,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
@@ -554,7 +554,7 @@ func (x *ListGroupsResponse) GetSkipped() int32 {
 // Creates a group.
 type CreateGroupRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// UID of the parent group; empty for a new organisation.
+	// UID of the parent group; empty for a new organization.
 	Parent string `protobuf:"bytes,1,opt,name=parent,proto3" json:"parent,omitempty"`
 	// The new group. Required.
 	Group         *Group `protobuf:"bytes,2,opt,name=group,proto3" json:"group,omitempty"`

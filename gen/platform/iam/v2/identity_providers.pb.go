@@ -79,7 +79,7 @@ func (IdentityProvider_OIDC_CorrelationRule) EnumDescriptor() ([]byte, []int) {
 	return file_platform_iam_v2_identity_providers_proto_rawDescGZIP(), []int{0, 0, 0}
 }
 
-// An OpenID provider of an organisation.
+// An OpenID provider of an organization.
 type IdentityProvider struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the resource: its path in the tree, which never changes. Output only.
@@ -100,7 +100,7 @@ type IdentityProvider struct {
 	//
 	//	*IdentityProvider_Oidc
 	Configuration isIdentityProvider_Configuration `protobuf_oneof:"configuration"`
-	// Whether the organisation has proven the issuer, so that its callers are
+	// Whether the organization has proven the issuer, so that its callers are
 	// accepted. Output only.
 	IssuerVerified bool `protobuf:"varint,100,opt,name=issuer_verified,json=issuerVerified,proto3" json:"issuer_verified,omitempty"`
 	// When that was last confirmed. Output only.

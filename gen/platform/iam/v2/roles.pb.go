@@ -26,7 +26,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A named set of capabilities. A built-in role belongs to no organisation and shows only uid, name and
+// A named set of capabilities. A built-in role belongs to no organization and shows only uid, name and
 // description.
 type Role struct {
 	state protoimpl.MessageState `protogen:"open.v1"`

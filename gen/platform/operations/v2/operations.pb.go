@@ -102,7 +102,7 @@ type Operation struct {
 	ProgressPercent int32 `protobuf:"varint,6,opt,name=progress_percent,json=progressPercent,proto3" json:"progress_percent,omitempty"`
 	// The report of the import, as REST answers it. Absent before the operation has ended, or if it has stored nothing.
 	Response *structpb.Struct `protobuf:"bytes,7,opt,name=response,proto3" json:"response,omitempty"`
-	// Why it has failed, or that it was cancelled.
+	// Why it has failed, or that it was canceled.
 	Error *OperationError `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`
 	// Who has asked for it: the uid of an identity, or the subject of a token.
 	Creator string `protobuf:"bytes,9,opt,name=creator,proto3" json:"creator,omitempty"`

@@ -22,7 +22,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// A package that images of an organisation hold.
+// A package that images of an organization hold.
 type Package struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the package, which follows from its ecosystem and name. Output only.
@@ -167,7 +167,7 @@ type ListPackagesRequest struct {
 	Names []string `protobuf:"bytes,6,rep,name=names,proto3" json:"names,omitempty"`
 	// Only of one of these ecosystems; one without a release has all of its releases.
 	Ecosystems []string `protobuf:"bytes,7,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only with one of these licences; NONE for those of which no SBOM says one.
+	// Only with one of these licenses; NONE for those of which no SBOM says one.
 	Licenses []string `protobuf:"bytes,8,rep,name=licenses,proto3" json:"licenses,omitempty"`
 	// Only packages whose names hold all of these words.
 	Query         *string `protobuf:"bytes,9,opt,name=query,proto3,oneof" json:"query,omitempty"`
@@ -396,7 +396,7 @@ type CountPackagesRequest struct {
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
 	// Only of one of these ecosystems; one without a release has all of its releases.
 	Ecosystems []string `protobuf:"bytes,3,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only with one of these licences; NONE for those of which no SBOM says one.
+	// Only with one of these licenses; NONE for those of which no SBOM says one.
 	Licenses []string `protobuf:"bytes,4,rep,name=licenses,proto3" json:"licenses,omitempty"`
 	// Only packages whose names hold all of these words.
 	Query         *string `protobuf:"bytes,5,opt,name=query,proto3,oneof" json:"query,omitempty"`
@@ -527,7 +527,7 @@ func (x *StringFacet) GetCount() int32 {
 // How many packages have which values; the values that most have come first, at most 100 of each.
 type PackageFacets struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Counts by licence.
+	// Counts by license.
 	Licenses []*StringFacet `protobuf:"bytes,1,rep,name=licenses,proto3" json:"licenses,omitempty"`
 	// Counts by ecosystem; the empty text has those of which it is not known.
 	Ecosystems    []*StringFacet `protobuf:"bytes,2,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
@@ -596,7 +596,7 @@ type ListPackageVersionsRequest struct {
 	Within *string `protobuf:"bytes,6,opt,name=within,proto3,oneof" json:"within,omitempty"`
 	// Only these versions.
 	Versions []string `protobuf:"bytes,7,rep,name=versions,proto3" json:"versions,omitempty"`
-	// Only with one of these licences.
+	// Only with one of these licenses.
 	Licenses []string `protobuf:"bytes,8,rep,name=licenses,proto3" json:"licenses,omitempty"`
 	// Only versions before this one, in the order of the ecosystem.
 	Below *string `protobuf:"bytes,9,opt,name=below,proto3,oneof" json:"below,omitempty"`

@@ -162,7 +162,7 @@ func (SourceState) EnumDescriptor() ([]byte, []int) {
 }
 
 // A place that the server reads by itself, at intervals, and imports what it has: into its group,
-// or, if it is the operator's, for all organisations.
+// or, if it is the operator's, for all organizations.
 type Source struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the resource: its path in the tree, which never changes. Output only.

@@ -282,7 +282,7 @@ const (
 	EventTypeFilter_EVENT_TYPE_FILTER_FIXED EventTypeFilter = 3
 	// The vulnerability does not apply.
 	EventTypeFilter_EVENT_TYPE_FILTER_FALSE_POSITIVE_DETERMINATION EventTypeFilter = 4
-	// Nobody will analyse it.
+	// Nobody will analyze it.
 	EventTypeFilter_EVENT_TYPE_FILTER_ANALYSIS_NOT_PLANNED EventTypeFilter = 5
 	// Nobody will fix it.
 	EventTypeFilter_EVENT_TYPE_FILTER_FIX_NOT_PLANNED EventTypeFilter = 6
@@ -1014,7 +1014,7 @@ type AdvisoryEvent_FalsePositiveDetermination struct {
 }
 
 type AdvisoryEvent_AnalysisNotPlanned struct {
-	// Nobody will analyse it.
+	// Nobody will analyze it.
 	AnalysisNotPlanned *AnalysisNotPlanned `protobuf:"bytes,13,opt,name=analysis_not_planned,json=analysisNotPlanned,proto3,oneof"`
 }
 
@@ -1569,7 +1569,7 @@ func (x *FalsePositiveDetermination) GetNote() string {
 	return ""
 }
 
-// Says that nobody will analyse it.
+// Says that nobody will analyze it.
 type AnalysisNotPlanned struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A remark for people.

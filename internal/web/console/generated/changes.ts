@@ -1063,7 +1063,7 @@ export const changes: Record<string, Change> = {
    },
    "assignee": {
     "type": "text",
-    "about": "Uid of an identity of the organisation, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision."
+    "about": "Uid of an identity of the organization, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision."
    },
    "dueTime": {
     "type": "time",

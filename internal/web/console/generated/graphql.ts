@@ -421,7 +421,7 @@ export type EventKind =
   | 'EVENTS_SUBSCRIPTION_TEST'
   /** A subscription was disabled, because its sink kept failing. */
   | 'EVENTS_SUBSCRIPTION_DISABLED'
-  /** An operator allowed an organisation to decide about the callers of an issuer. */
+  /** An operator allowed an organization to decide about the callers of an issuer. */
   | 'IAM_GROUP_ISSUER_ALLOWED'
   /** An operator revoked that. */
   | 'IAM_GROUP_ISSUER_REVOKED'
@@ -607,11 +607,11 @@ export type FindingOrderField =
   | 'SEVERITY'
   /** By the time when they were first seen. Descends by default. */
   | 'FIRST_SEEN'
-  /** By the probability of being exploited; those without one are the smallest. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. Descends by default. */
+  /** By the probability of being exploited; those without one are the smallest. Reads and sorts all of the list, unless that is a whole organization: filter long ones first. Descends by default. */
   | 'EPSS'
-  /** By the name of the package, in byte order. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. */
+  /** By the name of the package, in byte order. Reads and sorts all of the list, unless that is a whole organization: filter long ones first. */
   | 'PACKAGE'
-  /** By the time when they are due; those without one come last. Reads and sorts all of the list, unless that is a whole organisation: filter long ones first. */
+  /** By the time when they are due; those without one come last. Reads and sorts all of the list, unless that is a whole organization: filter long ones first. */
   | 'DUE'
   /** By the time of the last change. Reads and sorts all of the list: filter long ones first. Descends by default. */
   | 'UPDATE_TIME'
@@ -650,7 +650,7 @@ export type UpdateFindingsInput = {
   justification?: VexJustification | null | undefined;
   /** A note, at most 8192 bytes. Without `state`, it changes nothing else; null clears it. */
   note?: string | null | undefined;
-  /** Uid of an identity of the organisation, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision. */
+  /** Uid of an identity of the organization, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision. */
   assignee?: string | null | undefined;
   /** By when the findings are to be fixed; null: no time. It is not a part of the decision. */
   dueTime?: string | null | undefined;
@@ -687,7 +687,7 @@ export type VexJustification =
   /** Protection in the image keeps it from being exploited. */
   | 'INLINE_MITIGATIONS_ALREADY_EXIST';
 
-/** How far an organisation is set up. */
+/** How far an organization is set up. */
 export type OrgStatus =
   /** Being set up. */
   | 'INITIALIZING'
@@ -885,7 +885,7 @@ export type CreateIdentityInput = {
   validateOnly?: boolean | null | undefined;
 };
 
-/** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
+/** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organization has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
 export type ClaimMatchInput = {
   /** `iss` must be exactly this https URL. */
   issuer?: string | null | undefined;
@@ -905,7 +905,7 @@ export type ClaimMatchInput = {
   claimPatterns?: Record<string, string> | null | undefined;
 };
 
-/** Keys of an issuer that cannot be reached. FAILED_PRECONDITION TOO_MANY_RULES where the organisation has 20 identities for the same issuer and subject. */
+/** Keys of an issuer that cannot be reached. FAILED_PRECONDITION TOO_MANY_RULES where the organization has 20 identities for the same issuer and subject. */
 export type StaticKeysInput = {
   /** `iss` of the tokens, an https URL. */
   issuer: string;
@@ -1059,8 +1059,8 @@ export type PackageFilter = {
    */
   query?: string | null | undefined;
   /**
-   * Only with a version that an image in the scope holds under one of these licences. Each is an id of SPDX, which also finds expressions with it
-   * such as `MIT OR Apache-2.0`, or a licence as SBOMs spell it; whatever the case. `NONE` has those of which an SBOM says no licence. At most 100.
+   * Only with a version that an image in the scope holds under one of these licenses. Each is an id of SPDX, which also finds expressions with it
+   * such as `MIT OR Apache-2.0`, or a license as SBOMs spell it; whatever the case. `NONE` has those of which an SBOM says no license. At most 100.
    */
   licenses?: Array<string> | null | undefined;
 };

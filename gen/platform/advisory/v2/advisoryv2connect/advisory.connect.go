@@ -47,7 +47,7 @@ const (
 // SecurityAdvisoryServiceClient is a client for the platform.advisory.v2.SecurityAdvisoryService
 // service.
 type SecurityAdvisoryServiceClient interface {
-	// Lists advisory documents: of the advisories that the caller may list, and of feeds for all organisations. Every
+	// Lists advisory documents: of the advisories that the caller may list, and of feeds for all organizations. Every
 	// authenticated caller may call it.
 	ListDocuments(context.Context, *v2.ListDocumentsRequest) (*v2.ListDocumentsResponse, error)
 	// Lists the metadata of vulnerabilities. Every authenticated caller may call it.
@@ -132,7 +132,7 @@ func (c *securityAdvisoryServiceClient) ListResolvedVulnsReports(ctx context.Con
 // SecurityAdvisoryServiceHandler is an implementation of the
 // platform.advisory.v2.SecurityAdvisoryService service.
 type SecurityAdvisoryServiceHandler interface {
-	// Lists advisory documents: of the advisories that the caller may list, and of feeds for all organisations. Every
+	// Lists advisory documents: of the advisories that the caller may list, and of feeds for all organizations. Every
 	// authenticated caller may call it.
 	ListDocuments(context.Context, *v2.ListDocumentsRequest) (*v2.ListDocumentsResponse, error)
 	// Lists the metadata of vulnerabilities. Every authenticated caller may call it.

@@ -67,10 +67,10 @@ type IdentityProvidersServiceClient interface {
 	// Updates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Checks whether the organisation has proven that the issuer is its own. The proof
+	// Checks whether the organization has proven that the issuer is its own. The proof
 	// is a token of the issuer, sent by the caller, whose claim
-	// atrium_organisation is the uid of the root group, or a file at the issuer,
-	// /.well-known/atrium-organisation, that lists it. Needs
+	// atrium_organization is the uid of the root group, or a file at the issuer,
+	// /.well-known/atrium-organization, that lists it. Needs
 	// CAP_IAM_IDENTITY_PROVIDERS_UPDATE and CAP_IAM_ROLE_BINDINGS_CREATE.
 	VerifyIdentityProvider(context.Context, *v2.VerifyIdentityProviderRequest) (*v2.IdentityProvider, error)
 	// Deletes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_DELETE.
@@ -206,10 +206,10 @@ type IdentityProvidersServiceHandler interface {
 	// Updates an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_UPDATE and
 	// CAP_IAM_ROLE_BINDINGS_CREATE.
 	UpdateIdentityProvider(context.Context, *v2.UpdateIdentityProviderRequest) (*v2.IdentityProvider, error)
-	// Checks whether the organisation has proven that the issuer is its own. The proof
+	// Checks whether the organization has proven that the issuer is its own. The proof
 	// is a token of the issuer, sent by the caller, whose claim
-	// atrium_organisation is the uid of the root group, or a file at the issuer,
-	// /.well-known/atrium-organisation, that lists it. Needs
+	// atrium_organization is the uid of the root group, or a file at the issuer,
+	// /.well-known/atrium-organization, that lists it. Needs
 	// CAP_IAM_IDENTITY_PROVIDERS_UPDATE and CAP_IAM_ROLE_BINDINGS_CREATE.
 	VerifyIdentityProvider(context.Context, *v2.VerifyIdentityProviderRequest) (*v2.IdentityProvider, error)
 	// Deletes an identity provider. Needs CAP_IAM_IDENTITY_PROVIDERS_DELETE.
