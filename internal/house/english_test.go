@@ -63,7 +63,7 @@ func TestTheSpellingIsAmerican(t *testing.T) {
 
 var (
 	britishWord = regexp.MustCompile(`(?i)organisa|licenc|recognis|summaris|normalis|authoris|(?:\b|de)serialis|initialis|behaviour|colour|\bcentre|favour|honour|neighbour|artefact|judgement|labelled`) //nolint:misspell // It finds these spellings.
-	ofProtocol  = regexp.MustCompile(`Connection initialisation timeout|Too many initialisation requests`)                                                                                                //nolint:misspell // graphql-transport-ws says so.
+	ofProtocol  = regexp.MustCompile(`Connection initialisation timeout|Too many initialisation requests|aria-labelledby`)                                                                                //nolint:misspell // graphql-transport-ws and ARIA say so.
 )
 
 // laterEnglish lists pages that are not mended yet.

@@ -100,8 +100,8 @@ func (p *FindingPattern) matches(f *Finding) bool {
 		(p.IncludeKnownExploited || !f.KnownExploited)
 }
 
-// isLabelled reports whether a repo has the labels of the pattern.
-func (p *FindingPattern) isLabelled(repo *Repo) bool {
+// isLabeled reports whether a repo has the labels of the pattern.
+func (p *FindingPattern) isLabeled(repo *Repo) bool {
 	met := repo.Labels.Conditions()
 	return !slices.ContainsFunc(p.Labels, func(c core.LabelCondition) bool { return !slices.Contains(met, c.String()) })
 }

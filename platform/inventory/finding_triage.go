@@ -197,7 +197,7 @@ func (s Findings) locate(ctx context.Context, on core.Conn, rules []*TriageRule,
 	}
 	for _, repo := range repos {
 		for _, r := range rules {
-			r.repos[repo.UID] = r.Pattern != nil && r.Pattern.isLabelled(repo)
+			r.repos[repo.UID] = r.Pattern != nil && r.Pattern.isLabeled(repo)
 		}
 		if hasImages {
 			sources, err := s.area.tables.TagSources(ctx, on, repo.UID)
