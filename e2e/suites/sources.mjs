@@ -234,7 +234,7 @@ await check('a run of a server that was killed is made again, and half a run lea
   assert.deepEqual([(await known('CVE-2026-1008')).metadata.summary, (await known('CVE-2026-1009')).metadata.summary], ['Fault 8, understood', 'Fault 9, understood']);
   const { source } = await ask('query ($uid: UID!) { source(uid: $uid) { runs { state error } } }', { uid: feed.uid });
   assert.deepEqual(source.runs.slice(0, 2).map(({ state }) => state), ['SUCCEEDED', 'FAILED']);
-  assert.match(source.runs[1].error, /has ended/);
+  assert.match(source.runs[1].error, /has stopped/);
 }, 90);
 
 finish();

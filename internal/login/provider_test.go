@@ -252,8 +252,8 @@ func TestASignInFailsIfItsProviderIsNotWhatItSays(t *testing.T) {
 		"a refusal": {"not today \x1b", func(p *provider) {
 			p.callback = map[string]string{"error": "access_denied", "error_description": "not today \x1b"}
 		}},
-		"another provider":        {"is of \"https://evil.example\"", func(p *provider) { p.callback = map[string]string{"iss": "https://evil.example"} }},
-		"no name":                 {"is of \"\"", func(p *provider) { p.callback = map[string]string{"iss": ""} }},
+		"another provider":        {"comes from \"https://evil.example\"", func(p *provider) { p.callback = map[string]string{"iss": "https://evil.example"} }},
+		"no name":                 {"comes from \"\"", func(p *provider) { p.callback = map[string]string{"iss": ""} }},
 		"a code of somebody else": {"invalid_grant", func(p *provider) { p.callback = map[string]string{"code": "stolen"} }},
 		"no code":                 {"no code", func(p *provider) { p.callback = map[string]string{"code": ""} }},
 		"another issuer":          {"calls itself https://evil.example", func(p *provider) { p.metadata = map[string]any{"issuer": "https://evil.example"} }},

@@ -447,7 +447,7 @@ func TestASourceOfAServerThatWasKilledIsTakenOver(t *testing.T) {
 			t.Errorf("the lease of the first is renewed: %v (%v)", valid, err)
 		}
 		runs, err := w.p.Sources.RunsOf(w.operator(), s.UID)
-		if err != nil || len(runs) != 2 || runs[0].State != intake.Succeeded || runs[1].State != intake.Failed || !strings.Contains(runs[1].Error, "has ended") {
+		if err != nil || len(runs) != 2 || runs[0].State != intake.Succeeded || runs[1].State != intake.Failed || !strings.Contains(runs[1].Error, "has stopped") {
 			t.Errorf("the history is %+v (%v)", runs, err)
 		}
 	})

@@ -13,11 +13,11 @@ import (
 	"atrium/store/storetest"
 )
 
-// describeNewestSchema returns the newest schema, as messages name it.
-func describeNewestSchema(t *testing.T, url string) string {
+// readNewestSchema returns the number of the newest schema, as messages have it.
+func readNewestSchema(t *testing.T, url string) string {
 	t.Helper()
 	states := must[[]store.MigrationState](t)(store.Migrations(t.Context(), url))
-	return fmt.Sprintf("schema %05d", states[len(states)-1].Version)
+	return fmt.Sprintf("%05d", states[len(states)-1].Version)
 }
 
 // expectSchemaError expects an error that names both schemas and says what to do.
@@ -38,7 +38,7 @@ func TestADatabaseOfANewerProgramIsRejected(t *testing.T) {
 		if err := w.p.Ready(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		says := []string{"schema 70001", describeNewestSchema(t, w.url), "a newer atrium has migrated the database, run that one", "a build before 0.1.0"}
+		says := []string{"schema 70001", "schemas up to " + readNewestSchema(t, w.url), "a newer atrium has migrated the database, run that one", "a build before 0.1.0"}
 		w.exec(w.openDirect(), "INSERT INTO goose_db_version (version_id, is_applied) VALUES (70001, true)")
 		_, err := store.Open(t.Context(), w.url, store.Options{})
 		expectSchemaError(t, err, says...)
@@ -57,10 +57,10 @@ func TestADatabaseOfAnOlderProgramIsRejectedUntilItIsMigrated(t *testing.T) {
 	t.Parallel()
 	t.Run("old", func(t *testing.T) {
 		onEachEngine(t, func(t *testing.T, w *world) {
-			known := describeNewestSchema(t, w.url)
+			known := readNewestSchema(t, w.url)
 			w.exec(w.openDirect(), "UPDATE goose_db_version SET is_applied = false WHERE version_id = (SELECT max(version_id) FROM goose_db_version)")
 			_, err := store.Open(t.Context(), w.url, store.Options{})
-			expectSchemaError(t, err, known, "run `atrium admin migrate up`")
+			expectSchemaError(t, err, "needs schema "+known, "run `atrium admin migrate up`")
 		})
 	})
 	t.Run("empty", func(t *testing.T) {
