@@ -13,8 +13,8 @@ const web = join(import.meta.dirname, '../../internal/web');
 const generating = run(process.execPath, ['console/generate.mjs', '--check'], {}, web);
 const typing = run(process.execPath, [tsc, '-p', join(web, 'console')]);
 
-const { subscriptions: { nodes: [hook] } } = await data('{ subscriptions(first: 1) { nodes { uid } } }');
-const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', findings: '/console/acme/~findings', 'findings-over-time': '/console/acme/~findings?over=time', unknown: '/console/acme/~packages?show=unknown', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', 'access-review': '/console/acme/~access?show=review&left=no', 'access-changes': '/console/acme/~access?show=changes', 'access-day': `/console/acme/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`, activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
+const { subscriptions: { nodes: [hook] }, repo: { tag: worst } } = await data('{ subscriptions(first: 1) { nodes { uid } } repo(path: "acme/engineering/shop/checkout") { tag(name: "4.2.7") { digest } } }');
+const pages = { overview: '/console', group: '/console/acme/engineering/shop', repos: '/console/acme/~repos', repo: '/console/acme/engineering/shop/checkout', 'repo-findings': '/console/acme/engineering/shop/checkout?tab=findings', 'repo-packages': '/console/acme/engineering/shop/checkout?tab=packages', 'repo-readme': '/console/acme/engineering/shop/checkout?tab=readme', 'repo-compare': '/console/acme/engineering/shop/checkout?tab=compare&from=4.2.7&to=5.0.2', image: '/console/acme/engineering/shop/checkout?image=' + worst.digest, 'image-packages': `/console/acme/engineering/shop/checkout?image=${worst.digest}&tab=packages`, findings: '/console/acme/~findings', 'findings-over-time': '/console/acme/~findings?over=time', unknown: '/console/acme/~packages?show=unknown', packages: '/console/acme/~packages', package: '/console/acme/~packages?name=express&ecosystem=npm', advisory: '/console/acme/~advisories?id=ACME-2026-0102', advisories: '/console/acme/~advisories?severity=HIGH', access: '/console/acme/engineering/~access', 'access-table': '/console/acme/engineering/~access?show=table', 'access-review': '/console/acme/~access?show=review&left=no', 'access-changes': '/console/acme/~access?show=changes', 'access-day': `/console/acme/~access?show=day&on=${new Date().toISOString().slice(0, 10)}`, activity: '/console/acme/~activity', log: '/console/acme/~activity?show=log', roles: '/console/acme/engineering/~roles', providers: '/console/acme/~identities?show=providers', webhooks: '/console/acme/~webhooks', webhook: '/console/acme/~webhooks?hook=' + hook.uid, identities: '/console/acme/~identities', invites: '/console/acme/~identities?show=invites' };
 const costs = {};
 // axe looks at every page in each theme once, and at each width once. With ATRIUM_TEST_MATRIX it does so in all themes at all widths.
 const modes = process.env.ATRIUM_TEST_MATRIX ? ['light', 'dark', 'forced'].flatMap((theme) => [320, 390, 1024, 1440].map((width) => [theme, width])) : [['light', 1440], ['dark', 320], ['forced', 1024]];
@@ -127,7 +127,7 @@ await check('the overview tells what there is', async () => {
   const counts = await page.locator('.counts').innerText();
   for (const [name, { totalCount }] of [['repos', acme.repos], ['tags', acme.tags], ['identities', acme.identities]]) assert.match(counts, new RegExp(`\\b${totalCount} ${name}\\b`));
   const { affectedRepos, images, knownImages, open: found } = acme.findingSummary;
-  assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable, ${knownImages} of ${images} images with SBOM (the others).`);
+  assert.equal(await page.locator('.told').innerText(), `${affectedRepos} of ${acme.repos.totalCount} repos affected, ${found.total} open findings, ${found.critical} critical, ${found.fixable} fixable, ${knownImages} of ${images} images with an SBOM (see the rest).`);
   assert.equal(await page.locator('.big b').innerText(), String(found.total));
   assert.match(await page.locator('.footnote').innerText(), /feeds of this group contain \d+ open advisories/);
   assert.match(await text(page), /deprecated tags/);
@@ -184,8 +184,8 @@ await check('group, tree, list, repo and tag show the same numbers of findings',
   const bars = page.locator('.tags tbody tr').filter({ hasText: '4.2.7' }).locator('.severity-bar b');
   assert.equal(await bars.innerText(), n);
   assert.match(await page.locator('.tags tr.old').innerText(), /not counted/);
-  await page.locator('.tags tbody tr').filter({ hasText: '4.2.7' }).locator('a').click();
-  await page.waitForURL(/tab=findings&digest=/);
+  await page.locator('.tags tbody tr').filter({ hasText: '4.2.7' }).locator('a:has(.severity-bar)').click();
+  await page.waitForURL(/image=sha256/);
   await loaded(page);
   assert.equal(await page.locator('.row').count(), Number(n));
   assert.match(await page.locator('.row').filter({ hasText: 'express' }).innerText(), /4\.17\.3[^]*fixed in 4\.18\.0/);
@@ -209,6 +209,30 @@ await check('a repo shows its images by version, and compares two of them', asyn
   await loaded(page);
   assert.match(await text(page), /3 findings are gone, none is new[^]*qs\n6\.9\.7 → 6\.13\.0/);
   assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H2', 'the focus is not on the comparison');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
+await check('an image has a page that says what it is, how it stands beside the newest tag, and what it contains', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/engineering/shop/checkout');
+  await page.getByRole('row').filter({ hasText: '4.2.7' }).getByRole('link', { name: worst.digest.slice(7, 19) }).click();
+  await page.waitForURL(/image=sha256/);
+  await loaded(page);
+  assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'checkout:4.2.7');
+  const { repo: { tag: { image } } } = await data('{ repo(path: "acme/engineering/shop/checkout") { tag(name: "4.2.7") { image { sizes { architecture } sboms { format } findingSummary { open { total fixable } } packages(first: 0) { totalCount } } } } }');
+  const said = await text(page);
+  assert.match(said, new RegExp(`${image.findingSummary.open.total} open findings, of which ${image.findingSummary.open.fixable} can be fixed\\. The newest tag, 5\\.0\\.2\\S*, has 3 fewer`));
+  for (const part of [worst.digest, image.sizes[0].architecture, image.sboms[0].format, 'Base image', 'Signatures and attestations']) assert.ok(said.includes(part), `the page lacks ${part}: ${said}`);
+  assert.equal(await page.locator('[aria-label=Findings] [role=row][aria-rowindex]').count() > 0, true);
+  await page.getByRole('button', { name: /^Packages/ }).click();
+  await eventually(async () => (await page.locator('.total').innerText()) === `${image.packages.totalCount} packages`, 'the list is not as long as the image has packages');
+  await page.getByRole('searchbox', { name: 'Find a package' }).fill('qs');
+  await eventually(async () => /qs/.test(await page.getByRole('table', { name: 'Packages of checkout:4.2.7' }).innerText()) && /^1 package/.test(await page.locator('.total').innerText()), 'the package is not found');
+  await page.getByRole('button', { name: 'compare them' }).click();
+  await page.waitForURL(/tab=compare/);
+  await loaded(page);
+  assert.match(await text(page), /3 findings are gone/);
   assert.deepEqual(page.faults, []);
   await page.context().close();
 });
@@ -520,6 +544,25 @@ await check('filters are in the address and survive a reload', async () => {
   await page.getByRole('link', { name: /ACME-2026-0001/ }).click();
   await page.locator('.timeline').waitFor();
   assert.match(await page.locator('.timeline').innerText(), /Detected[^]*Listed by security@example.com, imported[^]*Fixed[^]*2\.4\.1/);
+  await page.context().close();
+});
+
+await check('filters of findings can be typed, and what fits no filter is told', async () => {
+  const page = await newPage(), shown = page.getByRole('table', { name: 'Findings' }), total = page.locator('.total');
+  await open(page, '/console/acme/~findings');
+  const field = page.getByLabel('Find words, or severity:high');
+  const count = async (where) => (await data(`{ group(path: "acme") { findings(where: ${where}, first: 0) { totalCount } } }`)).group.findings.totalCount;
+  for (const [typed, where] of [['severity:critical,high score:>8', '{severities: [CRITICAL, HIGH], minScore: 8, states: [OPEN, IN_TRIAGE]}'], ['is:accepted', '{states: [ACCEPTED]}'], ['ecosystem:npm qs', '{ecosystems: ["npm"], query: "qs", states: [OPEN, IN_TRIAGE]}']]) {
+    const wants = await count(where);
+    assert.ok(wants > 0, `${typed} finds nothing, so this checks nothing`);
+    await field.fill(typed);
+    await eventually(async () => new RegExp(`^${wants} findings?$`).test(await total.innerText()) && await shown.isVisible(), async () => `${typed}: ${await total.innerText()}, want ${wants}`);
+  }
+  await field.fill('severity:terrible qs');
+  await eventually(async () => /“terrible” does not fit “severity:”, which takes critical, high/.test(await text(page)), async () => text(page));
+  await page.getByRole('button', { name: 'Filters to type' }).click();
+  assert.match(await page.getByRole('dialog', { name: 'Filters to type' }).innerText(), /epss:[^]*a number from 0 to 1/);
+  assert.deepEqual(page.faults, []);
   await page.context().close();
 });
 

@@ -7,7 +7,7 @@ import { Decide, nameOfPackage, reasonOf, stateKinds, stateNames } from './findi
 import { Vulnerability as VulnerabilityDocument, type AdvisoryStoryFragment, type VulnerabilityQuery } from './generated/graphql';
 import { Markdown } from './markdown';
 import { packageAddress } from './package-list';
-import { groupAddress, repoAddress } from './places';
+import { groupAddress, imageAddress, repoAddress } from './places';
 import { Link } from './router';
 import { Card, CopyButton, Empty, Icon, Lines, namesOf, NotShown, Problems, Severity, Time } from './ui';
 import { compareTags } from './versions';
@@ -128,7 +128,7 @@ function AffectedRow({ one, below }: { one: Found; below: number }) {
   const groups = namesOf(one.repo?.group), [newer] = (one.fixedIn?.nodes ?? []).toSorted((a, b) => Number(isDated(a.name)) - Number(isDated(b.name)) || compareTags(a.name, b.name)), { repo, tags } = one;
   return (
     <tr>
-      <th scope="row">{repo ? <Link to={repoAddress(groups, repo, { tab: 'findings', digest: one.digest })}>{repo.name}</Link> : 'a repo'}<small>{groups.slice(below).join(' / ')}</small></th>
+      <th scope="row">{repo ? <Link to={imageAddress(groups, repo, one.digest)}>{repo.name}</Link> : 'a repo'}<small>{groups.slice(below).join(' / ')}</small></th>
       <td data-label="Tags">{tags?.nodes.map(({ name }) => name).join(', ')}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</td>
       <td data-label="Package">{repo?.group && one.package !== one.digest ? <Link to={packageAddress(groups, repo.group.uid, { name: one.package, ecosystem: one.ecosystem })}>{one.package}</Link> : nameOfPackage(one)}<small>{one.ecosystem}</small></td>
       <td data-label="Installed">{one.installedVersion ?? <span className="dim">unknown</span>}</td>

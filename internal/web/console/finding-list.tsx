@@ -1,22 +1,23 @@
 // This file has the list of findings, which the pages of groups and repos share.
 
-import { useEffect, useRef } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { AssigneeFilter, assignedTo } from './assignee';
 import { useData, useDaysAgo, usePages } from './client';
 import { ExportLinks } from './export';
 import { Decide, nameOfPackage, reasonOf, stateKinds, stateNames } from './finding-decision';
+import { filterHelp, readFilters } from './finding-filters';
 import { Groups, GroupingSelect, useGrouping, useGroups } from './finding-groups';
 import type { Holding } from './form';
 import { Findings as FindingsDocument, FixedIn as FixedInDocument, type FindingFilter, type FindingNumbersFragment, type FindingRowFragment, type FindingsQuery, type FindingsQueryVariables, type FindingState, type SeverityRating } from './generated/graphql';
 import { Find, joinValues, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from './list';
 import { packageAddress } from './package-list';
-import { groupAddress, repoAddress } from './places';
+import { groupAddress, imageAddress, repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SortSelect, useSorting } from './sorting';
 import { ChooseColumns, ChosenBar, Table, useColumns, useMarking, type Column } from './table';
-import { CopyButton, Empty, Icon, keepFocus, Lines, namesOf, Problems, Severity, Time } from './ui';
+import { CopyButton, Dialog, Empty, Icon, keepFocus, Lines, namesOf, Problems, Severity, Time } from './ui';
 import { Views } from './views';
-import { count, dayOf, plural, ratings } from './words';
+import { count, dayOf, plural, ratings, shortDigest } from './words';
 
 export { Decide, nameOfPackage, reasonOf, stateKinds, stateNames };
 
@@ -45,23 +46,25 @@ const columnsOf = (inRepo: boolean): Column<FindingRowFragment, keyof typeof sor
   { key: 'since', label: 'Since', width: '8rem', className: 'when dim', wide: true, by: 'newest', cell: ({ firstSeenTime }) => <Time at={firstSeenTime} /> },
 ];
 
-/** This list has the findings below a group or of a repo, one by one or by what they have in common. Its filters are in the address. */
-export function FindingList({ uid, name, names = [name], held, inRepo = false }: { uid: string; name: string; names?: string[]; held?: Holding; inRepo?: boolean }) {
+interface FindingListProps { uid: string; name: string; names?: string[]; held?: Holding; inRepo?: boolean; image?: { digest: string; numbers?: Numbers | null } }
+
+/** This list has the findings below a group, of a repo or of one image of it, one by one or by what they have in common. Its filters are in the address. */
+export function FindingList({ uid, name, names = [name], held, inRepo = false, image }: FindingListProps) {
   const { search } = useLocation();
-  const query = search.get('q') ?? '', view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], digests = valuesOf(search, 'digest'), packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability'), ecosystems = valuesOf(search, 'ecosystem');
+  const query = search.get('q') ?? '', typed = readFilters(query), view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability'), ecosystems = valuesOf(search, 'ecosystem');
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days), assignee = search.get('assignee') ?? undefined;
   const sorting = useSorting(sorts), by = useGrouping(inRepo);
-  const where: FindingFilter = { ...view.filter, ...(query && { query }), ...(rated.length > 0 && { severities: rated }), ...(digests.length > 0 && { digests }), ...(packages.length > 0 && { packages }), ...(ecosystems.length > 0 && { ecosystems }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }), ...assignedTo(assignee) };
+  const where: FindingFilter = { ...view.filter, ...(typed.words && { query: typed.words }), ...(rated.length > 0 && { severities: rated }), ...(image && { digests: [image.digest] }), ...(packages.length > 0 && { packages }), ...(ecosystems.length > 0 && { ecosystems }), ...(vulnerabilities.length > 0 && { vulnerabilityIds: vulnerabilities }), ...(exploited && { knownExploited: true }), ...(days > 0 && { firstSeenSince }), ...assignedTo(assignee), ...typed.filter };
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false }, { pause: by !== undefined });
   const groups = useGroups(by, uid, where), rows = by ? noRows : list.rows, first = by ? groups.data : list.first, loading = by ? groups.loading || !groups.own : list.loading, started = by ? groups.data !== undefined : list.started;
-  const total = first?.findings?.totalCount, numbers = first?.findingSummary;
+  const total = first?.findings?.totalCount, numbers = image ? image.numbers : first?.findingSummary;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const opening = useOpened('findings'), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
-  const filtered = query !== '' || rated.length + digests.length + packages.length + vulnerabilities.length + ecosystems.length > 0 || exploited || days > 0 || assignee !== undefined, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
+  const filtered = query !== '' || rated.length + packages.length + vulnerabilities.length + ecosystems.length > 0 || exploited || days > 0 || assignee !== undefined, counted = (rating: SeverityRating) => (numbers ? view.of(numbers)[rating.toLowerCase() as 'high'] : 0);
   // The numbers of the group count what other filters would hide, so then there are none.
-  const narrowed = query !== '' || digests.length + packages.length + vulnerabilities.length + ecosystems.length > 0 || days > 0 || assignee !== undefined;
+  const narrowed = query !== '' || packages.length + vulnerabilities.length + ecosystems.length > 0 || days > 0 || assignee !== undefined;
   // The button that decides about all is gone if the list is empty then.
   const decided = useRef(false);
   useEffect(() => { if (decided.current) { decided.current = false; keepFocus(); } }, [rows]);
@@ -71,10 +74,11 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
   return (
     <>
       <div className="tabs-line"><div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
-        <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
+        <button key={one.value} type="button" aria-pressed={one === view && !typed.filter.states} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
       ))}</div><GroupingSelect value={by} inRepo={inRepo} /></div>
       <div className="filters">
-        <Find value={query} label="Find by advisory or package" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+        <Find value={query} label="Find words, or severity:high" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
+        <FilterHelp />
         {!by && <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Highest EPSS score first', due: 'Due soonest first', package: 'By package' }} />}
         {!by && <ChooseColumns page="findings" all={columns} />}
         <Views page="findings" />
@@ -83,6 +87,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
       </div>
+      {typed.faults.map((fault) => <p key={fault} className="fault note" role="alert">{fault}</p>)}
       {(shownRatings.length > 1 || filtered || knownExploited > 0 || (total ?? 0) > 1) && <div className="filters tight">
         <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
           options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers || narrowed || exploited ? undefined : count(counted(rating)) }))} />
@@ -92,14 +97,13 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
         {vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
         {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
         {ecosystems.length > 0 && <Toggles label="Ecosystem" chosen={ecosystems} onChange={(next) => narrow({ ecosystem: joinValues(next) })} options={ecosystems.map((value) => ({ value, name: `Ecosystem ${value}` }))} />}
-        {digests.length > 0 && <Toggles label="Image" chosen={digests} onChange={(next) => narrow({ digest: joinValues(next) })} options={digests.map((value) => ({ value, name: `Image ${shortDigest(value)}` }))} />}
       </div>}
       {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
         <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} shortcut="e" onDone={clear} /></ChosenBar>}
       {(by ? groups : list).problems.length > 0 && rows.length === 0 ? <Problems loaded={by ? groups : list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
-        : (by ? total === 0 : rows.length === 0) && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding in {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, digest: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, ecosystem: undefined, assignee: undefined })}>Show all of them</button></Empty>
-          : <Empty title={view.value === '' ? 'No open findings' : 'No findings'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
+        : (by ? total === 0 : rows.length === 0) && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding in {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, ecosystem: undefined, assignee: undefined })}>Show all of them</button></Empty>
+          : image?.numbers?.knownImages === 0 ? <Empty title="Findings are unknown">This image has no SBOM: see <a href="/guide/importing">importing</a>.</Empty> : <Empty title={view.value === '' ? 'No open findings' : 'No findings'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : by ? <Groups by={by} data={groups.data!} names={names} loading={loading} />
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
@@ -109,14 +113,26 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false }:
   );
 }
 
-/** Returns a filter as the endpoint of exports takes it. */
-const exportFilter = ({ query, states, severities, fixable, knownExploited, digests, packages, ecosystems, vulnerabilityIds, firstSeenSince, assignee, assigned, assignedToMe }: FindingFilter) => ({
-  query: query ?? undefined, states: states?.map((state) => 'FINDING_STATE_' + state), severities: severities?.map((rating) => 'SEVERITY_RATING_' + rating), fixable: fixable ? 'true' : undefined,
-  known_exploited: knownExploited ? 'true' : undefined, digests: digests ?? undefined, packages: packages ?? undefined, ecosystems: ecosystems ?? undefined, vulnerability_ids: vulnerabilityIds ?? undefined, first_seen_since: firstSeenSince ?? undefined,
-  assignee: assignee ?? undefined, assigned: assigned === false ? 'false' : undefined, assigned_to_me: assignedToMe ? 'true' : undefined,
-});
+/** This button lists the filters that a reader can type. */
+function FilterHelp() {
+  const [open, setOpen] = useState(false);
+  return (
+    <>
+      <button type="button" className="icon-button" aria-haspopup="dialog" aria-label="Filters to type" title="Filters to type" onClick={() => setOpen(true)}><Icon name="query" /></button>
+      <Dialog open={open} onClose={() => setOpen(false)} label="Filters to type" className="form">
+        <div><header><h2>Filters to type</h2><button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>
+          <p>Type filters beside words: <code>is:exploited epss:&gt;0.5 openssl</code>. Commas mean any of the values: <code>severity:critical,high</code>.</p>
+          <dl className="fields keys" tabIndex={0}>{filterHelp.map(([name, takes]) => <div key={name}><dt><code>{name}:</code></dt><dd>{takes}</dd></div>)}</dl></div>
+      </Dialog>
+    </>
+  );
+}
 
-const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
+const enums: Record<string, string> = { states: 'FINDING_STATE_', severities: 'SEVERITY_RATING_', scopes: 'PACKAGE_SCOPE_' };
+
+/** Returns a filter as the endpoint of exports takes it. */
+const exportFilter = (where: FindingFilter) => Object.fromEntries(Object.entries(where).map(([name, value]) => [name, Array.isArray(value) ? value.map((one) => (enums[name] ?? '') + one) : String(value)]));
+
 const noRows: FindingRowFragment[] = [];
 const mostDecided = 10_000; // The server decides about no more findings at once.
 
@@ -136,6 +152,7 @@ function Facts({ finding }: { finding: FindingRowFragment }) {
       <div><dt>Package</dt><dd>{repo?.group && finding.package !== finding.digest ? <Link to={packageAddress(names, repo.group.uid, { name: finding.package, ecosystem: finding.ecosystem })}>{finding.package}</Link> : nameOfPackage(finding)}{finding.ecosystem && ` (${finding.ecosystem})`}</dd></div>
       <div><dt>Installed</dt><dd>{finding.installedVersion ?? 'Unknown: only the name of the package matches. Import an SBOM of the image to compare versions.'}</dd></div>
       <div><dt>Fixed in</dt><dd>{fixedVersions.join(', ') || 'No version yet'}</dd></div>
+      {repo && <div><dt>Image</dt><dd><Link to={imageAddress(names, repo, finding.digest)}>{shortDigest(finding.digest)}</Link></dd></div>}
       {repo && <div><dt>Tags</dt><dd>{tags?.nodes.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}{tags && tags.totalCount > tags.nodes.length && ` and ${count(tags.totalCount - tags.nodes.length)} more`}</dd></div>}
       {repo && fixed && fixed.length > 0 && <div><dt>Tags without it</dt><dd>{fixed.map((tag, i) => <span key={tag.uid}>{i > 0 && ', '}<Link to={repoAddress(names, repo, { tag: tag.name })}>{repo.name}:{tag.name}</Link></span>)}</dd></div>}
       {finding.epss !== null && <div><dt>EPSS score</dt><dd>{(finding.epss * 100).toFixed(1)}%: probability of exploitation within 30 days</dd></div>}

@@ -3,8 +3,9 @@ import { useCallback, useEffect, useLayoutEffect, useRef, useState, type ReactNo
 import { flushSync } from 'react-dom';
 import type { QueryState } from './client';
 import { usePreferences } from './preferences';
-import { useLocation } from './router';
+import { narrow, useLocation } from './router';
 import { Icon, Problems } from './ui';
+import { count } from './words';
 
 function useWindow(condition: string): boolean {
   const [query] = useState(() => matchMedia(condition));
@@ -114,6 +115,16 @@ export function Toggles({ label, options, chosen, onChange }: { label: string; o
     </div>
   );
 }
+
+// These parameters belong to the lists of the tabs. Those of one tab mean nothing in another one.
+const ofTabs = Object.fromEntries(['show', 'q', 'severity', 'sort', 'dir', 'tag', 'all', 'from', 'to', 'since', 'exploited', 'grouped', 'package', 'vulnerability', 'ecosystem', 'assignee', 'direct'].map((name) => [name, undefined]));
+
+/** These tabs say which list a page shows. */
+export const Tabs = ({ label, chosen, options }: { label: string; chosen: string; options: { value: string; name: string; count?: number }[] }) => (
+  <div className="tabs" role="group" aria-label={label}>{options.map(({ value, name, count: of }) => (
+    <button key={value} type="button" aria-pressed={chosen === value} onClick={() => narrow({ ...ofTabs, tab: value || undefined })}>{name}{of !== undefined && <> <small>{count(of)}</small></>}</button>
+  ))}</div>
+);
 
 /** Returns the values of a name in the address, where commas separate them. */
 export const valuesOf = (search: URLSearchParams, name: string): string[] => search.get(name)?.split(',').filter(Boolean).map((value) => value.replace(/%(?:25|2C)/g, decodeURIComponent)) ?? [];

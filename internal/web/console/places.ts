@@ -35,6 +35,9 @@ export function repoAddress(groupNames: string[], repo: { uid: string; name: str
   return address(names, '', isWhole(groupNames, groupUid) ? { kind, ...search } : { repo: repo.uid, kind, ...search });
 }
 
+/** Returns the address of the page of an image. */
+export const imageAddress = (groupNames: string[], repo: { uid: string; name: string }, digest: string) => repoAddress(groupNames, repo, { image: digest });
+
 type Answer = Pick<ShellQuery, 'group' | 'repo'>;
 
 function learn(path: string, names: string[], answer: Answer | undefined) {

@@ -6,12 +6,12 @@ import { SBOMLinks } from './export';
 import { ConfirmButton, type Holding } from './form';
 import { BatchDeleteTags, RepoTags, type RepoTagsQuery, type RepoTagsQueryVariables, type TagFilter, type TagOrder, type TagRowFragment } from './generated/graphql';
 import { Find, Toggles } from './list';
-import { repoAddress } from './places';
+import { imageAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SaveRows, type Column } from './table';
 import { CopyButton, Empty, Icon, Lines, NotShown, Problems, SeverityBar, Time } from './ui';
-import { compareTags } from './versions';
-import { bytes, count, plural, ratings, sentence, shorten } from './words';
+import { compareTags, sortTags } from './versions';
+import { bytes, count, plural, ratings, sentence, shortDigest, shorten } from './words';
 
 interface Image { digest: string; tags: TagRowFragment[]; moved: string }
 type Sort = 'version' | 'moved' | 'findings';
@@ -19,11 +19,9 @@ const pageSize = 200, mostDeleted = 100, mostChips = 8;
 // The server has no order of versions: then the tags that moved last come first, and those that were read are sorted here.
 const orders: Record<Sort, TagOrder['field']> = { version: 'UPDATE_TIME' as never, moved: 'UPDATE_TIME' as never, findings: 'OPEN_SEVERITY' as never };
 
-/** Returns the images to which tags point, each with its tags: those that are active, then the others, the newest version first. */
-function imagesOf(tags: TagRowFragment[], active: string[]): Image[] {
-  const isActive = ({ name }: TagRowFragment) => Number(active.includes(name));
-  return [...Map.groupBy(tags, ({ digest }) => digest)].map(([digest, same]) => ({ digest, tags: same.toSorted((a, b) => isActive(b) - isActive(a) || compareTags(a.name, b.name)), moved: same.map(({ updateTime }) => updateTime).sort().at(-1)! }));
-}
+/** Returns the images to which tags point, each with its tags. */
+const imagesOf = (tags: TagRowFragment[], active: string[]): Image[] =>
+  [...Map.groupBy(tags, ({ digest }) => digest)].map(([digest, same]) => ({ digest, tags: sortTags(same, active), moved: same.map(({ updateTime }) => updateTime).sort().at(-1)! }));
 
 const isLatest = ({ tags }: Image) => tags.some(({ name }) => name === 'latest');
 
@@ -81,7 +79,7 @@ export function TagList({ uid, name, groupNames, active, held }: TagListProps) {
         : <div className={loading ? 'table pad busy' : 'table pad'} aria-busy={loading}>
             <table className="tags">
               <thead><tr><th scope="col" className="mark-column"><span className="sr">Choose</span></th>{order('version', 'Tags')}<th scope="col">Digest</th><th scope="col">Architectures and sizes</th>{order('moved', 'Last moved')}{order('findings', 'Open findings')}</tr></thead>
-              <tbody>{shown.map((image) => <ImageRow key={image.digest} image={image} active={active} chosen={chosen.has(image.digest)} onChoose={() => choose(image.digest)} to={repoAddress(groupNames, { uid, name }, { tab: 'findings', digest: image.digest })} />)}</tbody>
+              <tbody>{shown.map((image) => <ImageRow key={image.digest} image={image} active={active} chosen={chosen.has(image.digest)} onChoose={() => choose(image.digest)} to={imageAddress(groupNames, { uid, name }, image.digest)} />)}</tbody>
             </table>
           </div>}
       {rows.length > 0 && list.problems.length > 0 && <Problems loaded={{ problems: list.problems, reload: list.retry }} />}
@@ -102,7 +100,7 @@ function ImageRow({ image, active, chosen, onChoose, to }: { image: Image; activ
         {tags.length > names.length && <button type="button" className="link-button" onClick={() => setOpen(true)}>{count(tags.length - names.length)} more</button>}
         {old && <span className="chip bad">deprecated</span>}
       </th>
-      <td className="digest"><code title={digest}>{digest.replace('sha256:', '').slice(0, 12)}</code><CopyButton text={digest} label={`Copy the digest of ${shorten(tag.name)}`} />{about?.sboms && <SBOMLinks sboms={about.sboms} image={shorten(tag.name)} />}</td>
+      <td className="digest"><Link to={to}><code title={digest}>{shortDigest(digest)}</code></Link><CopyButton text={digest} label={`Copy the digest of ${shorten(tag.name)}`} />{about?.sboms && <SBOMLinks sboms={about.sboms} image={shorten(tag.name)} />}</td>
       <td className="sizes dim">{about?.sizes.length ? about.sizes.map(({ architecture, size }, i) => <Fragment key={architecture}>{i > 0 && ' '}<span>{i > 0 && '· '}{architecture}{size != null && ` ${bytes(size)}`}</span></Fragment>) : 'unknown'}</td>
       <td className="dim"><Time at={image.moved} /></td>
       <td>{old ? <span className="dim" title="An image counts while a tag that is not deprecated points to it.">not counted</span> : standing && standing.open.total > 0 ? <Link to={to}><SeverityBar of={standing} /></Link> : <SeverityBar of={standing} />}</td>

@@ -4,7 +4,7 @@ import type { ReactNode } from 'react';
 import { usePages } from './client';
 import { TagsWith as TagsWithDocument, type TagFilter, type TagsWithQuery, type TagsWithQueryVariables } from './generated/graphql';
 import { ListProblems, useNarrow } from './list';
-import { repoAddress } from './places';
+import { imageAddress } from './places';
 import { SaveRows, Table, type Column } from './table';
 import { Empty, Lines, namesOf, Problems, Time } from './ui';
 import { plural, shorten } from './words';
@@ -39,7 +39,7 @@ export function TagsWith({ uid, where, title, lead, back, file, none }: TagsWith
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : rows.length === 0 && !loading ? <div className="table"><Empty title="No image">{none}</Empty></div>
         : <Table label={title} kind="tag-columns" columns={columns} rows={rows} total={total} keyOf={({ uid: key }) => key} height={height} busy={loading} end={list.readMore}
-          to={(row) => (row.repo ? repoAddress(groupOf(row), row.repo, { tag: row.name }) : '/console')} />}
+          to={(row) => (row.repo ? imageAddress(groupOf(row), row.repo, row.digest) : '/console')} />}
       <ListProblems list={list} />
     </div>
   );

@@ -27,3 +27,7 @@ export function compareTags(a: string, b: string): number {
   if (isVersion(a) !== isVersion(b)) return isVersion(a) ? -1 : 1;
   return (isVersion(a) ? compareVersions(b, a) : 0) || (a < b ? -1 : a > b ? 1 : 0);
 }
+
+/** Returns the tags of one image: those that are active, then the others, the newest version first. */
+export const sortTags = <Tag extends { name: string }>(tags: Tag[], active: string[]): Tag[] =>
+  tags.toSorted((a, b) => Number(active.includes(b.name)) - Number(active.includes(a.name)) || compareTags(a.name, b.name));

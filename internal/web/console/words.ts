@@ -114,6 +114,9 @@ function nameInBody(body: unknown): string {
 /** Shortens the digests in a name. The name of a tag that refers to an image contains the whole digest of the image. */
 export const shorten = (name: string) => name.replace(/([0-9a-f]{12})[0-9a-f]{28,}/g, '$1…');
 
+/** Returns what readers compare of a digest. */
+export const shortDigest = (digest: string) => digest.replace('sha256:', '').slice(0, 12);
+
 const verbs: Record<string, string> = { created: 'create', updated: 'update', deleted: 'delete', tested: 'test', redelivered: 'redeliver to', accepted: 'accept', 'decided about': 'decide about', confirmed: 'confirm', changed: 'change' };
 
 function nameOfResource({ resource }: HappeningFragment): string {

@@ -65,7 +65,7 @@ function Told({ group, names }: { group: Group; names: string[] }) {
   const to = (search: Record<string, string>) => groupAddress(names, group.uid, 'findings', search);
   return (
     <><Link to={groupAddress(names, group.uid, 'repos', { sort: 'worst' })}><b>{count(affectedRepos)}</b>{of} affected</Link>, <Link to={to({})}><b>{count(open.total)}</b> open {open.total === 1 ? 'finding' : 'findings'}</Link>
-      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>{known && <>, <b>{count(summary.knownImages)}</b> of {plural(summary.images, 'image')} with SBOM (<Link to={groupAddress(names, group.uid, 'packages', { show: 'unknown' })}>the others</Link>)</>}.</>
+      {open.critical > 0 && <>, <Link to={to({ severity: 'CRITICAL' })}><b>{count(open.critical)}</b> critical</Link></>}{open.knownExploited > 0 && <>, <Link to={to({ exploited: 'yes' })}><b>{count(open.knownExploited)}</b> known to be exploited</Link></>}, <Link to={to({ show: 'fixable' })}><b>{count(open.fixable)}</b> fixable</Link>{known && <>, <b>{count(summary.knownImages)}</b> of {plural(summary.images, 'image')} with an SBOM (<Link to={groupAddress(names, group.uid, 'packages', { show: 'unknown' })}>see the rest</Link>)</>}.</>
   );
 }
 

@@ -1,24 +1,30 @@
 import { useData } from '../client';
 import { FindingList } from '../finding-list';
 import { Readme as ReadmeDocument, Repo as RepoDocument, type RepoQuery } from '../generated/graphql';
+import { Image } from '../image';
 import { ImageComparison } from '../image-comparison';
+import { Tabs } from '../list';
 import { Markdown } from '../markdown';
 import { PackageList } from '../package-list';
 import { groupAddress } from '../places';
 import { EditReadme, RepoActions } from '../repo-forms';
-import { Link, narrow, useLocation } from '../router';
+import { Link, useLocation } from '../router';
 import { TagList } from '../tag-list';
 import { Card, CopyButton, Empty, Lines, Problems, Time } from '../ui';
-import { count, dayOf, tierName } from '../words';
+import { dayOf, tierName } from '../words';
 
 type Repository = NonNullable<RepoQuery['repo']>;
 
-const tabs = [['', 'Tags'], ['findings', 'Findings'], ['packages', 'Packages'], ['readme', 'Readme']] as const;
-// These are the parameters of the tabs. Those of one tab mean nothing in another one.
-const nothing = Object.fromEntries(['show', 'q', 'severity', 'digest', 'sort', 'dir', 'tag', 'all', 'from', 'to', 'since', 'exploited'].map((name) => [name, undefined]));
+interface RepoProps { uid: string; names: string[]; groupNames: string[] }
+
+/** This page shows a repo, or the image of it that the address names. */
+export function Repo(props: RepoProps) {
+  const digest = useLocation().search.get('image');
+  return digest ? <Image key={digest} uid={props.uid} name={props.names.slice(props.groupNames.length).join('/')} digest={digest} groupNames={props.groupNames} /> : <WholeRepo {...props} />;
+}
 
 /** This page shows a repo: its properties, and in tabs its tags, its findings, the packages of its images, and its readme. */
-export function Repo({ uid, names, groupNames }: { uid: string; names: string[]; groupNames: string[] }) {
+function WholeRepo({ uid, names, groupNames }: RepoProps) {
   const { search } = useLocation(), tab = search.get('tab') ?? '', from = search.get('from') ?? '', to = search.get('to') ?? '';
   const comparing = tab === 'compare' && from !== '' && to !== '';
   // The tags that are compared are in the request for the repo, so that the page takes no further one.
@@ -26,7 +32,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
   const { data, loading } = loaded, repo = data?.repo;
   if (!repo && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
   const name = repo?.name ?? names.slice(groupNames.length).join('/'), held = repo ? { capabilities: repo.viewerCapabilities, on: name } : undefined;
-  const counts: Record<string, number | undefined> = { '': repo?.everyTag?.totalCount, findings: repo?.findingSummary?.open.total };
+  const tabs = [{ value: '', name: 'Tags', count: repo?.everyTag?.totalCount }, { value: 'findings', name: 'Findings', count: repo?.findingSummary?.open.total }, { value: 'packages', name: 'Packages' }, { value: 'readme', name: 'Readme' }];
   return (
     <div className="page">
       <div className="title"><h1>{name}</h1><CopyButton text={names.join('/')} label="Copy the path" />{repo?.catalogTier && <span className="chip">{tierName(repo.catalogTier)}</span>}{repo ? <RepoActions repo={repo} groupNames={groupNames} /> : <div className="actions" />}</div>
@@ -36,9 +42,7 @@ export function Repo({ uid, names, groupNames }: { uid: string; names: string[];
       <Pull repo={repo} />
       {/* Until the head is there, the rest does not show, because it would move. */}
       <div className={repo ? undefined : 'unseen'}>
-      <div className="tabs" role="group" aria-label="What to show">{tabs.map(([value, label]) => (
-        <button key={value} type="button" aria-pressed={tab === value || value === '' && tab === 'compare'} onClick={() => narrow({ ...nothing, tab: value || undefined })}>{label}{counts[value] !== undefined && <> <small>{count(counts[value])}</small></>}</button>
-      ))}</div>
+      <Tabs label="What to show" chosen={tab === 'compare' ? '' : tab} options={tabs} />
       {tab === 'findings' ? <FindingList uid={uid} name={name} inRepo held={held} /> : tab === 'packages' ? <PackageList uid={uid} name={name} names={groupNames} inRepo />
         : tab === 'readme' ? <Readme uid={uid} /> : comparing ? <ImageComparison repo={repo?.name ?? name} from={loaded.own ? repo?.from : undefined} to={loaded.own ? repo?.to : undefined} found={loaded.own} /> : <TagList uid={uid} name={name} groupNames={groupNames} active={repo?.activeTags ?? []} held={held} />}
       </div>

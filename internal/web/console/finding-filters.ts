@@ -1,0 +1,56 @@
+// This file reads the filters that a reader types into the field above a list of findings: severity:high epss:>0.5 qs.
+
+import type { FindingFilter, FindingState, PackageScope, SeverityRating } from './generated/graphql';
+import { beginOf, ratings } from './words';
+
+export interface Typed { filter: FindingFilter; words: string; faults: string[] }
+interface Key { takes: string; read: (value: string) => FindingFilter | undefined }
+
+const stateOf: Record<string, FindingState[]> = { open: ['OPEN', 'IN_TRIAGE'], triage: ['IN_TRIAGE'], accepted: ['ACCEPTED'], 'not-affected': ['NOT_AFFECTED'], resolved: ['RESOLVED'] };
+const is: Record<string, FindingFilter> = {
+  ...Object.fromEntries(Object.entries(stateOf).map(([name, states]) => [name, { states }])),
+  fixable: { fixable: true }, unfixable: { fixable: false }, exploited: { knownExploited: true }, direct: { direct: true }, indirect: { direct: false }, assigned: { assigned: true }, unassigned: { assigned: false }, mine: { assignedToMe: true },
+};
+const scopes: PackageScope[] = ['REQUIRED', 'OPTIONAL', 'DEVELOPMENT'];
+
+/** Reads one of the names of an enum. */
+const among = <Name extends string>(names: readonly Name[], field: keyof FindingFilter): Key => ({
+  takes: names.map((name) => name.toLowerCase()).join(', '),
+  read: (value) => { const name = names.find((one) => one === value.toUpperCase()); return name && { [field]: [name] }; },
+});
+const text = (field: keyof FindingFilter, takes: string): Key => ({ takes, read: (value) => ({ [field]: [value] }) });
+/** Reads a number with or without a sign before it, which always means at least. */
+const atLeast = (field: keyof FindingFilter, most: number): Key => ({
+  takes: `a number from 0 to ${most}, such as >${most / 2}`,
+  read: (value) => { const number = value.match(/^(?:>=?)?(\d+(?:\.\d+)?)$/)?.[1]; return number !== undefined && Number(number) <= most ? { [field]: Number(number) } : undefined; },
+});
+/** Reads a day after which, or before which. */
+const day = (after: keyof FindingFilter | undefined, before: keyof FindingFilter): Key => ({
+  takes: after ? 'a day with > or <, such as >2026-11-30' : 'a day with <, such as <2026-11-30',
+  read: (value) => { const field = { '>': after, '<': before }[value[0]], begin = beginOf(value.slice(1)); return field && begin ? { [field]: begin } : undefined; },
+});
+
+const keys: Record<string, Key> = {
+  is: { takes: Object.keys(is).join(', '), read: (value) => is[value.toLowerCase()] },
+  severity: among<SeverityRating>(ratings, 'severities'), epss: atLeast('minEpss', 1), score: atLeast('minScore', 10),
+  id: text('vulnerabilityIds', 'the id of an advisory'), package: text('packages', 'the name of a package'), ecosystem: text('ecosystems', 'an ecosystem, such as npm'), tag: text('tagNames', 'the name of a tag'),
+  scope: among(scopes, 'scopes'), seen: day('firstSeenSince', 'firstSeenBefore'), due: day(undefined, 'dueBefore'), until: day(undefined, 'expireBefore'),
+};
+
+/** Each filter with the values that it takes. */
+export const filterHelp: [string, string][] = Object.entries(keys).map(([name, { takes }]) => [name, takes]);
+
+/** Reads what was typed. A list, such as severity:high,critical, means any of its values, and so does a filter that is there twice; what has no known name before its colon is a word to find. */
+export function readFilters(typed: string): Typed {
+  const filter: Record<string, unknown> = {}, words: string[] = [], faults: string[] = [];
+  for (const token of typed.split(/\s+/).filter(Boolean)) {
+    const [, name, values] = token.match(/^(\w+):(.*)$/) ?? [], key = Object.hasOwn(keys, name?.toLowerCase() ?? '') ? keys[name.toLowerCase()] : undefined;
+    if (!key) words.push(token);
+    for (const value of key && values ? values.split(',').filter(Boolean) : []) {
+      const read = key!.read(value);
+      if (!read) faults.push(`“${value}” does not fit “${name}:”, which takes ${key!.takes}.`);
+      for (const [field, one] of Object.entries(read ?? {})) filter[field] = Array.isArray(one) ? [...new Set([...filter[field] as string[] ?? [], ...one])] : one;
+    }
+  }
+  return { filter, words: words.join(' '), faults };
+}
