@@ -147,6 +147,26 @@ await check('the overview tells what there is', async () => {
   await page.context().close();
 });
 
+await check('each count of the overview leads to a list of that length, and one switch leads from bindings here to those below and back', async () => {
+  const page = await newPage();
+  await open(page, '/console/acme/engineering');
+  const links = await page.locator('.counts a').evaluateAll((all) => all.map((one) => [one.textContent, one.getAttribute('href')]));
+  assert.deepEqual(links.map(([words]) => words.replace(/^\d+ /, '').replace(/s$|ies$/, '')), ['repo', 'identit', 'binding', 'webhook']);
+  for (const [words, href] of links) {
+    await open(page, href);
+    await eventually(async () => (await page.locator('.total').innerText()) === words, async () => `${href} says ${await page.locator('.total').innerText()}, and the overview ${words}`);
+  }
+  await open(page, '/console/acme/engineering/~access?show=table');
+  const here = await page.locator('.total').innerText();
+  await page.getByRole('button', { name: 'Here and below' }).click();
+  await page.waitForURL(/show=review&left=no/);
+  await page.getByRole('button', { name: 'Here and below', pressed: true }).click();
+  await page.waitForURL(/show=table/);
+  await eventually(async () => (await page.locator('.total').innerText()) === here, 'the way back leads elsewhere');
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+});
+
 await check('a severity of the overview leads to the open findings that it counts', async () => {
   const page = await newPage();
   await open(page, '/console/acme');

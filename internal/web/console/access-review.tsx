@@ -6,7 +6,7 @@ import { useDaysAgo, usePages } from './client';
 import { Form, Action, type Field } from './form';
 import { Confirm, Reviews, UnbindAll, type IdentityKind, type ReviewedFragment, type ReviewsQuery, type ReviewsQueryVariables } from './generated/graphql';
 import { joinValues, ListProblems, Toggles, useNarrow, valuesOf } from './list';
-import { groupAddress } from './places';
+import { groupAddress, hereAndBelow } from './places';
 import { Link, narrow, useLocation } from './router';
 import { say } from './said';
 import { useSorting } from './sorting';
@@ -48,6 +48,12 @@ export function Until({ at }: { at: string | null }) {
   return Date.parse(at) < Date.now() + soonDays * 86_400_000 ? <span className="chip bad">ends <Time at={at} /></span> : <span><span className="unit">ends </span><Time at={at} /></span>;
 }
 
+/** This switch leads from the bindings that count on a group to all bindings on it and below, and back. */
+export const BelowToggle = ({ below = false }: { below?: boolean }) => (
+  <Toggles label="Where" chosen={below ? ['below'] : []} options={[{ value: 'below', name: 'Here and below' }]}
+    onChange={() => narrow({ can: undefined, q: undefined, sort: undefined, dir: undefined, only: undefined, kind: undefined, columns: undefined, ...(below ? { show: 'table', left: undefined } : hereAndBelow) })} />
+);
+
 /** This list has the grants on a group and below. At first it shows those that nobody has confirmed for a while. */
 export function AccessReview({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), days = periods.find((one) => String(one) === search.get('period')) ?? usualPeriod, every = search.get('left') === 'no';
@@ -70,6 +76,7 @@ export function AccessReview({ uid, names }: { uid: string; names: string[] }) {
     <>
       <p className="lead">{left === undefined ? <span aria-hidden style={{ visibility: 'hidden' }}>All of the role bindings in {names.at(-1)} and below were neither given nor confirmed within {days} days.</span> /* It keeps the place of the sentence. */ : left === 0 ? `Every role binding in ${names.at(-1)} and below was given or confirmed within ${days} days.` : `${count(left)} of ${plural(first?.all?.totalCount ?? left, 'role binding')} in ${names.at(-1)} and below ${left === 1 ? 'was' : 'were'} neither given nor confirmed within ${days} days.`} <Link to={groupAddress(names, uid, 'activity', { show: 'log', about: 'reviews' })}>Who confirmed and revoked what</Link></p>
       <div className="filters">
+        <BelowToggle below />
         <Toggles label="Which bindings" chosen={every ? [] : ['left']} onChange={([one]) => narrow({ left: one ? undefined : 'no' })} options={[{ value: 'left', name: 'Left to review', count: left === undefined ? undefined : count(left) }]} />
         <select aria-label="Period of the review" value={days} onChange={({ target: { value } }) => narrow({ period: value === String(usualPeriod) ? undefined : value })}>{periods.map((one) => <option key={one} value={one}>every {one} days</option>)}</select>
         <select aria-label="Kind of identity" value={kind ?? ''} onChange={({ target: { value } }) => narrow({ kind: value || undefined })}><option value="">Any kind of identity</option>{kinds.map(({ value, name }) => <option key={value} value={value}>{name}</option>)}</select>

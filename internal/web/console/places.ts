@@ -38,6 +38,9 @@ export function repoAddress(groupNames: string[], repo: { uid: string; name: str
 /** Returns the address of the page of an image. */
 export const imageAddress = (groupNames: string[], repo: { uid: string; name: string }, digest: string) => repoAddress(groupNames, repo, { image: digest });
 
+/** The list of all role bindings on a group and below, in the address of its page of access. */
+export const hereAndBelow = { show: 'review', left: 'no' };
+
 type Answer = Pick<ShellQuery, 'group' | 'repo'>;
 
 function learn(path: string, names: string[], answer: Answer | undefined) {

@@ -1,7 +1,7 @@
 import { useEffect, useState, type ReactNode } from 'react';
 import { countsOn, enumerate, homeOf, isCapability, isWithin, kinds, rootOf, summarize, tell } from '../access';
 import { AccessChanges, AccessOnDay } from '../access-history';
-import { AccessReview, Until } from '../access-review';
+import { AccessReview, BelowToggle, Until } from '../access-review';
 import { BindButton, BindingActions, CapabilityTable, type Ground } from '../access-change';
 import { Picture, type GrantedRole, type Holder, type Station } from '../access-picture';
 import { useData, usePages } from '../client';
@@ -75,6 +75,7 @@ function GroupAccess({ uid, names }: { uid: string; names: string[] }) {
             <Find value={query} label="Find by name, email or role" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
             <label className="asks"><span>Who may</span><CapabilityChoice value={capability} label="What they may do" nothing="do something" onChange={(can) => narrow({ can })} /></label>
             {table && <SortSelect sorting={sorting} names={{ newest: 'Newest first', identity: 'By identity', role: 'By role', group: 'By group' }} />}
+            {table && <BelowToggle />}
             {table && <SaveRows name="bindings" columns={fileColumns(nameOfGroup)} readAll={list.readAll} disabled={total === 0} />}
             <span className="total" role="status">{total != null && !loading ? (query ? `${count(shown.length)} of ` : '') + plural(total, 'binding') + (mappings.length > 0 ? ` and ${plural(mappings.length, 'external group')}` : '') : ' '}</span>
           </div>

@@ -6,7 +6,7 @@ import { Events } from '../events';
 import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
 import { GroupActions } from '../group-forms';
 import { joinEvents, noHistoryText, useLive } from '../live';
-import { groupAddress, pageAddress, repoAddress } from '../places';
+import { groupAddress, hereAndBelow, pageAddress, repoAddress } from '../places';
 import { Link } from '../router';
 import { Card, CopyButton, Empty, Icon, knownOf, Lines, namesOf, NotShown, Problems, Severity, SeverityBar, Time, type IconName } from '../ui';
 import { count, formatRelativeTime, plural, ratings, sentence, utcDayOf } from '../words';
@@ -71,13 +71,13 @@ function Told({ group, names }: { group: Group; names: string[] }) {
 
 /** This line has the counts that change no decision. */
 function Counted({ group, names }: { group: Group; names: string[] }) {
-  const counts: [number | undefined, string, string | undefined][] = [
+  const counts: [number | undefined, string, string | undefined, Record<string, string>?][] = [
     [group.descendants?.totalCount, 'group', undefined], [group.repos?.totalCount, 'repo', 'repos'], [group.tags?.totalCount, 'tag', undefined],
-    [group.identities?.totalCount, 'identity', 'identities'], [group.roleBindings?.totalCount, 'binding', 'access'], [group.subscriptions?.totalCount, 'webhook', 'webhooks'],
+    [group.identities?.totalCount, 'identity', 'identities'], [group.roleBindings?.totalCount, 'binding', 'access', hereAndBelow], [group.subscriptions?.totalCount, 'webhook', 'webhooks'],
   ];
-  return <>{counts.filter(([n]) => n !== undefined).map(([n, label, view], i) => {
+  return <>{counts.filter(([n]) => n !== undefined).map(([n, label, view, search], i) => {
     const words = plural(n!, label, label === 'identity' ? 'identities' : undefined);
-    return <span key={label}>{i > 0 && ' · '}{view ? <Link to={pageAddress(names, view)}>{words}</Link> : words}</span>;
+    return <span key={label}>{i > 0 && ' · '}{view ? <Link to={groupAddress(names, group.uid, view, search)}>{words}</Link> : words}</span>;
   })}</>;
 }
 
