@@ -18,10 +18,12 @@ const fields: Field[] = [
   },
 ];
 
+const mostCounted = 100; // The server counts the bindings of no more roles.
+
 // What a file has of each role.
-const fileColumns: Pick<Column<ListedRoleFragment & { where: string }>, 'label' | 'text'>[] = [
+const fileColumns: Pick<Column<ListedRoleFragment & { where: string; given?: number }>, 'label' | 'text'>[] = [
   { label: 'Role', text: ({ name }) => name }, { label: 'Where', text: ({ where }) => where }, { label: 'Description', text: ({ description }) => description }, { label: 'May', text: ({ capabilities }) => capabilities.map(tell).join('; ') },
-  { label: 'Given', text: ({ roleBindings }) => roleBindings?.totalCount }, { label: 'Changed', text: ({ updateTime }) => updateTime }, { label: 'UID', text: ({ uid }) => uid },
+  { label: 'Given', text: ({ given }) => given }, { label: 'Changed', text: ({ updateTime }) => updateTime }, { label: 'UID', text: ({ uid }) => uid },
 ];
 
 /** This page shows the roles that can be given in a group: what each allows, and who has it. */
@@ -34,13 +36,14 @@ export function Roles({ uid, names }: { uid: string; names: string[] }) {
     ...(group?.ancestors ?? []).toReversed().map((one) => ({ key: one.uid, title: `Of ${one.name}, above`, roles: one.roles?.nodes ?? [] })),
     { key: '', title: 'Built in', roles: data?.roles?.nodes ?? [] },
   ];
+  const counted = data?.roleBindings?.facets?.roles, givenOf = (role: string) => counted?.find(({ value }) => value === role)?.count ?? (counted && counted.length < mostCounted ? 0 : undefined);
   const held: Holding | undefined = group ? { capabilities: group.viewerCapabilities, on: names.at(-1)! } : undefined;
   return (
     <div className="page">
       <div className="title"><h1>Roles</h1><div className="actions">{held && <FormButton label="New role" icon="plus" held={held} document={CreateRole} title={`New role in ${names.at(-1)}`} lead="It can be given in this group and everywhere below." submit="Create the role" fields={fields} fixed={{ parent: uid }} unique="name" affects={['Role', 'Group']} onDone={() => {}} />}</div></div>
       <p className="lead">Roles that can be given in {names.join(' / ')}. To see who has which role, open <Link to={groupAddress(names, uid, 'access')}>Access</Link>.</p>
       <div className="filters"><Find value={query} label="Find a role" onChange={(q) => narrow({ q }, { replace: true })} />
-        <SaveRows name="roles" columns={fileColumns} readAll={() => Promise.resolve({ rows: levels.flatMap(({ title, roles }) => roles.filter(says).map((role) => ({ ...role, where: title }))) })} disabled={!data} /></div>
+        <SaveRows name="roles" columns={fileColumns} readAll={() => Promise.resolve({ rows: levels.flatMap(({ title, roles }) => roles.filter(says).map((role) => ({ ...role, where: title, given: givenOf(role.uid) }))) })} disabled={!data} /></div>
       {!data ? loading ? <div className="card"><Lines rows={7} height={38} /></div> : <Problems loaded={loaded} /> : (
         <div className="column">{levels.map(({ key, title, roles }) => {
           const shown = roles.filter(says);
@@ -48,7 +51,7 @@ export function Roles({ uid, names }: { uid: string; names: string[] }) {
           return (
             <Card key={key} title={<>{title} <span className="chip">{count(shown.length)}</span></>} className="flush">
               {shown.length === 0 ? <Empty title="No role of its own">The roles below can be given here, too. Create a role if none of them fits.</Empty>
-                : shown.map((role) => <RoleRow key={role.uid} role={role} open={opened === role.uid} names={names} uid={uid} />)}
+                : shown.map((role) => <RoleRow key={role.uid} role={role} given={givenOf(role.uid)} open={opened === role.uid} names={names} uid={uid} />)}
             </Card>
           );
         })}</div>
@@ -57,16 +60,16 @@ export function Roles({ uid, names }: { uid: string; names: string[] }) {
   );
 }
 
-function RoleRow({ role, open, names, uid }: { role: ListedRoleFragment; open: boolean; names: string[]; uid: string }) {
+function RoleRow({ role, given, open, names, uid }: { role: ListedRoleFragment; given?: number; open: boolean; names: string[]; uid: string }) {
   return (
     <div className="advisory">
       <button type="button" className="role-columns" aria-expanded={open} onClick={() => narrow({ role: open ? undefined : role.uid }, { replace: true })}>
         <span className="two"><b>{role.name}</b><small>{role.description ?? summarize(role.capabilities)}</small></span>
         <span className="dim">{role.capabilities.length === everything.length ? 'everything' : plural(role.capabilities.length, 'capability', 'capabilities')}</span>
-        <span className="dim">{role.roleBindings ? role.roleBindings.totalCount === 0 ? 'given to nobody' : `given ${role.roleBindings.totalCount === 1 ? 'once' : `${count(role.roleBindings.totalCount)} times`}` : ''}</span>
+        <span className="dim">{given === undefined ? '' : given === 0 ? 'given to nobody' : `given ${given === 1 ? 'once' : `${count(given)} times`}`}</span>
         <Icon name={open ? 'up' : 'down'} />
       </button>
-      {open && <div className="story"><CapabilityTable held={new Set(role.capabilities)} /><div><Holders role={role} names={names} uid={uid} /><RoleActions role={role} /></div></div>}
+      {open && <div className="story"><CapabilityTable held={new Set(role.capabilities)} /><div><Holders role={role} names={names} uid={uid} /><RoleActions role={role} bound={given ?? 0} /></div></div>}
     </div>
   );
 }
@@ -83,9 +86,9 @@ function Holders({ role, names, uid }: { role: ListedRoleFragment; names: string
   );
 }
 
-function RoleActions({ role }: { role: ListedRoleFragment }) {
+function RoleActions({ role, bound }: { role: ListedRoleFragment; bound: number }) {
   if (homeOf(role.uid) === '') return <p className="dim note">Roles that are built in cannot be changed.</p>;
-  const held: Holding = { capabilities: role.viewerCapabilities, on: role.name }, bound = role.roleBindings?.totalCount ?? 0;
+  const held: Holding = { capabilities: role.viewerCapabilities, on: role.name };
   return (
     <div className="actions">
       <FormButton label="Edit" icon="edit" held={held} document={UpdateRole} title={`Edit the role ${role.name}`} submit="Save" fields={fields} fixed={{ uid: role.uid }} resource={role} unique="name" affects={['Role']} onDone={() => {}}
