@@ -1,17 +1,22 @@
 // Package docs holds the guide, in Markdown, and as the HTML that tools/guide makes of
-// it. It must contain nothing else. A server shows the guide at /guide, and
+// it, with the pictures of the README. It must contain nothing else. A server shows the guide at /guide, and
 // e2e/suites/guide.mjs runs the commands in its Markdown.
 package docs
 
 import (
 	"archive/zip"
-	_ "embed" // for pages
+	"embed"
 	"io/fs"
 	"strings"
 )
 
 //go:embed pages.zip
 var pages string
+
+// Pictures has console.png, the picture of the console, which make pictures takes.
+//
+//go:embed console.png
+var Pictures embed.FS
 
 // Pages returns the pages in HTML. It panics if the archive is damaged, which a test of
 // package web excludes.

@@ -133,7 +133,7 @@ func TestOutsideDevelopmentModeDevelopmentTokensAreRejected(t *testing.T) {
 func TestPagesAndHealthChecksAnswerAndOtherPathsAreNotFound(t *testing.T) {
 	t.Parallel()
 	server := start(t, demonstration.SQLite(t), "--dev")
-	for path, want := range map[string]int{"/": 200, "/home.css": 200, "/playground": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/openapi.json": 200, "/openapi.yaml": 200, "/docs/reference.js": 200, "/nothing": 404, "//": 404} {
+	for path, want := range map[string]int{"/": 200, "/home.css": 200, "/home.png": 200, "/playground": 200, "/playground/small": 200, "/livez": 200, "/readyz": 200, "/ping/v2/ping": 200, "/openapi.json": 200, "/openapi.yaml": 200, "/docs/reference.js": 200, "/nothing": 404, "//": 404} {
 		if status, body := server.get("", path); status != want {
 			t.Errorf("%s: %d, want %d\n%s", path, status, want, body)
 		}

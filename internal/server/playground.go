@@ -21,7 +21,7 @@ func (c *Config) links() web.Links {
 
 // home returns the handler of the page at /.
 func (c *Config) home(dev *development) http.Handler {
-	return web.Home(web.HomeOptions{Links: c.links(), Version: c.Version, Endpoint: graphPath, Demonstration: dev != nil && dev.organization != "", GuideFiles: docs.Pages(), GuideNames: docs.Names()})
+	return web.Home(web.HomeOptions{Links: c.links(), Version: c.Version, Endpoint: graphPath, Demonstration: dev != nil && dev.organization != "", GuideFiles: docs.Pages(), GuideNames: docs.Names(), Pictures: docs.Pictures})
 }
 
 // playground returns the handler of the playground. In development mode, the page

@@ -64,6 +64,7 @@ func (c *Config) routes(p *platform.Platform, verifier *auth.Verifier, admitting
 	byPath := map[string]http.Handler{
 		"/":             home,
 		"/home.css":     home,
+		"/home.png":     home,
 		"/playground":   playground,
 		graphPath:       admitted(c.graphql(p, verifier, admitting, closing)),
 		schemaPath:      readOnly(admitted(c.sdl(refuse))),

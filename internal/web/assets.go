@@ -33,6 +33,7 @@ var mediaTypes = map[string]string{
 	".css":  "text/css; charset=utf-8",
 	".js":   "text/javascript; charset=utf-8",
 	".json": "application/json",
+	".png":  "image/png",
 	".txt":  "text/plain; charset=utf-8",
 }
 

@@ -27,11 +27,14 @@ type HomeOptions struct {
 	// GuideFiles and GuideNames are the pages of the guide, as Guide has them.
 	GuideFiles fs.FS
 	GuideNames []string
+
+	// Pictures has console.png, the picture of the console, which the page shows if there is a console.
+	Pictures fs.FS
 }
 
-// Home serves the page at /, which says what the server is and leads to the other pages, and its style sheet. Every other path is
-// not found. The page needs a style sheet of the playground. Home panics if a page of the guide is missing, because the pages are
-// embedded.
+// Home serves the page at /, which says what the server is and leads to the other pages, its style sheet and its picture. Every other path is
+// not found. The page needs a style sheet of the playground. Home panics if a page of the guide or the picture is missing,
+// because they are embedded.
 func Home(opts HomeOptions) http.Handler {
 	view := struct {
 		HomeOptions
@@ -46,6 +49,9 @@ func Home(opts HomeOptions) http.Handler {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /{$}", newGuideHandler(text.Bytes()))
+	if opts.Console {
+		mux.Handle("GET /home.png", newAsset(opts.Pictures, "console.png"))
+	}
 	mux.Handle("GET /home.css", newAsset(homeFiles, "home/home.css"))
 	return addSecurityHeaders(mux)
 }

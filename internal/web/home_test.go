@@ -21,7 +21,7 @@ func TestThePageAtTheRootLeadsToThePagesThatAreServed(t *testing.T) {
 		{web.Links{Console: true}, []string{"/console", "/docs"}},
 		{web.Links{}, []string{"/docs"}},
 	} {
-		home := web.Home(web.HomeOptions{Links: c.links, Version: "<1.2>", Endpoint: "/graphql", Demonstration: c.links.Console, GuideFiles: guide, GuideNames: []string{"start"}})
+		home := web.Home(web.HomeOptions{Links: c.links, Version: "<1.2>", Endpoint: "/graphql", Demonstration: c.links.Console, GuideFiles: guide, GuideNames: []string{"start"}, Pictures: fstest.MapFS{"console.png": {Data: []byte("\x89PNG")}}})
 		page, html := request{path: "/"}.send(home)
 		if page.Code != http.StatusOK || !strings.Contains(html, "&lt;1.2&gt;") || !strings.Contains(html, `<a href="/guide/start">How to start</a>`) {
 			t.Errorf("status %d, want 200: %s, want the version and the guide", page.Code, html)
@@ -35,6 +35,10 @@ func TestThePageAtTheRootLeadsToThePagesThatAreServed(t *testing.T) {
 		}
 		if strings.Join(doors, " ") != strings.Join(c.doors, " ") {
 			t.Errorf("with %+v, the page leads to %v, want %v", c.links, doors, c.doors)
+		}
+		answer, _ := request{path: "/home.png"}.send(home)
+		if got := answer.Code == http.StatusOK && answer.Header().Get("Content-Type") == "image/png"; got != c.links.Console || got != strings.Contains(html, `src="/home.png"`) {
+			t.Errorf("with %+v, the picture of the console is there: %v (%d)", c.links, got, answer.Code)
 		}
 		if strings.Contains(html, "<script") || !strings.Contains(page.Header().Get("Content-Security-Policy"), "default-src 'none'") {
 			t.Errorf("the page has a script, or no policy: %v", page.Header())

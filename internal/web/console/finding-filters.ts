@@ -19,10 +19,10 @@ const among = <Name extends string>(names: readonly Name[], field: keyof Finding
   read: (value) => { const name = names.find((one) => one === value.toUpperCase()); return name && { [field]: [name] }; },
 });
 const text = (field: keyof FindingFilter, takes: string): Key => ({ takes, read: (value) => ({ [field]: [value] }) });
-/** Reads a number with or without a sign before it, which always means at least. */
-const atLeast = (field: keyof FindingFilter, most: number): Key => ({
-  takes: `a number from 0 to ${most}, such as >${most / 2}`,
-  read: (value) => { const number = value.match(/^(?:>=?)?(\d+(?:\.\d+)?)$/)?.[1]; return number !== undefined && Number(number) <= most ? { [field]: Number(number) } : undefined; },
+/** Reads a number after >= or >. The server has only “at least”, so what is above a number begins a little after it. */
+const least = (field: keyof FindingFilter, most: number): Key => ({
+  takes: `>= or > and a number up to ${most}, such as >=${most / 2}`,
+  read: (value) => { const [, sign, digits] = value.match(/^(>=?)(\d+(?:\.\d+)?)$/) ?? [], number = Number(digits) + (sign === '>' ? 1e-6 : 0); return number <= most ? { [field]: number } : undefined; },
 });
 /** Reads a day after which, or before which. */
 const day = (after: keyof FindingFilter | undefined, before: keyof FindingFilter): Key => ({
@@ -32,7 +32,7 @@ const day = (after: keyof FindingFilter | undefined, before: keyof FindingFilter
 
 const keys: Record<string, Key> = {
   is: { takes: Object.keys(is).join(', '), read: (value) => is[value.toLowerCase()] },
-  severity: among<SeverityRating>(ratings, 'severities'), epss: atLeast('minEpss', 1), score: atLeast('minScore', 10),
+  severity: among<SeverityRating>(ratings, 'severities'), epss: least('minEpss', 1), score: least('minScore', 10),
   id: text('vulnerabilityIds', 'the id of an advisory'), package: text('packages', 'the name of a package'), ecosystem: text('ecosystems', 'an ecosystem, such as npm'), tag: text('tagNames', 'the name of a tag'),
   scope: among(scopes, 'scopes'), seen: day('firstSeenSince', 'firstSeenBefore'), due: day(undefined, 'dueBefore'), until: day(undefined, 'expireBefore'),
 };
@@ -40,16 +40,21 @@ const keys: Record<string, Key> = {
 /** Each filter with the values that it takes. */
 export const filterHelp: [string, string][] = Object.entries(keys).map(([name, { takes }]) => [name, takes]);
 
-/** Reads what was typed. A list, such as severity:high,critical, means any of its values, and so does a filter that is there twice; what has no known name before its colon is a word to find. */
+/** Reads what was typed. A list, such as severity:high,critical, means any of its values, and so does such a filter that is there twice; what has no known name before its colon is a word to find. */
 export function readFilters(typed: string): Typed {
   const filter: Record<string, unknown> = {}, words: string[] = [], faults: string[] = [];
   for (const token of typed.split(/\s+/).filter(Boolean)) {
-    const [, name, values] = token.match(/^(\w+):(.*)$/) ?? [], key = Object.hasOwn(keys, name?.toLowerCase() ?? '') ? keys[name.toLowerCase()] : undefined;
+    const [, name, values = ''] = token.match(/^(\w+):(.*)$/) ?? [], key = Object.hasOwn(keys, name?.toLowerCase() ?? '') ? keys[name.toLowerCase()] : undefined;
     if (!key) words.push(token);
-    for (const value of key && values ? values.split(',').filter(Boolean) : []) {
-      const read = key!.read(value);
-      if (!read) faults.push(`“${value}” does not fit “${name}:”, which takes ${key!.takes}.`);
-      for (const [field, one] of Object.entries(read ?? {})) filter[field] = Array.isArray(one) ? [...new Set([...filter[field] as string[] ?? [], ...one])] : one;
+    else if (!values.replaceAll(',', '')) faults.push(`“${name}:” needs a value: ${key.takes}.`);
+    else for (const value of values.split(',').filter(Boolean)) {
+      const read = key.read(value);
+      if (!read) faults.push(`“${value}” does not fit “${name}:”, which takes ${key.takes}.`);
+      for (const [field, one] of Object.entries(read ?? {})) {
+        if (Array.isArray(one)) filter[field] = [...new Set([...filter[field] as string[] ?? [], ...one])];
+        else if (field in filter && filter[field] !== one) faults.push(`“${name}:${value}” contradicts a filter before it. Keep one of the two.`);
+        else filter[field] = one;
+      }
     }
   }
   return { filter, words: words.join(' '), faults };

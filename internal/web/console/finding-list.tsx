@@ -52,6 +52,8 @@ interface FindingListProps { uid: string; name: string; names?: string[]; held?:
 export function FindingList({ uid, name, names = [name], held, inRepo = false, image }: FindingListProps) {
   const { search } = useLocation();
   const query = search.get('q') ?? '', typed = readFilters(query), view = views.find(({ value }) => value === (search.get('show') ?? '')) ?? views[0], packages = valuesOf(search, 'package'), vulnerabilities = valuesOf(search, 'vulnerability'), ecosystems = valuesOf(search, 'ecosystem');
+  // What was typed wins over what was chosen, so the choice of a field that was typed is not offered.
+  const isFree = (...fields: (keyof FindingFilter)[]) => !fields.some((field) => field in typed.filter);
   const rated = valuesOf(search, 'severity').filter((one): one is SeverityRating => ratings.includes(one as SeverityRating));
   const exploited = search.get('exploited') === 'yes', days = Number(search.get('since')) || 0, firstSeenSince = useDaysAgo(days), assignee = search.get('assignee') ?? undefined;
   const sorting = useSorting(sorts), by = useGrouping(inRepo);
@@ -74,7 +76,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
   return (
     <>
       <div className="tabs-line"><div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
-        <button key={one.value} type="button" aria-pressed={one === view && !typed.filter.states} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
+        <button key={one.value} type="button" aria-pressed={one === view && isFree(...Object.keys(view.filter) as (keyof FindingFilter)[])} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
       ))}</div><GroupingSelect value={by} inRepo={inRepo} /></div>
       <div className="filters">
         <Find value={query} label="Find words, or severity:high" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
@@ -89,14 +91,14 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
       </div>
       {typed.faults.map((fault) => <p key={fault} className="fault note" role="alert">{fault}</p>)}
       {(shownRatings.length > 1 || filtered || knownExploited > 0 || (total ?? 0) > 1) && <div className="filters tight">
-        <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
-          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers || narrowed || exploited ? undefined : count(counted(rating)) }))} />
-        {(knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total || narrowed || rated.length > 0 ? undefined : count(knownExploited) }]} />}
-        <AssigneeFilter chosen={assignee} root={uid.split('/')[0]} known={new Map(rows.flatMap((row) => (row.assignee ? [[row.assignee.uid, row.assignee.name] as const] : [])))} />
-        {days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
-        {vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
-        {packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
-        {ecosystems.length > 0 && <Toggles label="Ecosystem" chosen={ecosystems} onChange={(next) => narrow({ ecosystem: joinValues(next) })} options={ecosystems.map((value) => ({ value, name: `Ecosystem ${value}` }))} />}
+        {isFree('severities') && <Toggles label="Severity" chosen={rated} onChange={(next) => narrow({ severity: joinValues(next) })}
+          options={shownRatings.map((rating) => ({ value: rating, name: <Severity rating={rating} />, count: view.total || !numbers || narrowed || exploited ? undefined : count(counted(rating)) }))} />}
+        {isFree('knownExploited') && (knownExploited > 0 || exploited) && <Toggles label="Exploitation" chosen={exploited ? ['yes'] : []} onChange={([one]) => narrow({ exploited: one })} options={[{ value: 'yes', name: 'Known to be exploited', count: view.total || narrowed || rated.length > 0 ? undefined : count(knownExploited) }]} />}
+        {isFree('assigned', 'assignedToMe') && <AssigneeFilter chosen={assignee} root={uid.split('/')[0]} known={new Map(rows.flatMap((row) => (row.assignee ? [[row.assignee.uid, row.assignee.name] as const] : [])))} />}
+        {isFree('firstSeenSince') && days > 0 && <Toggles label="First seen" chosen={['yes']} onChange={() => narrow({ since: undefined })} options={[{ value: 'yes', name: `New in the last ${plural(days, 'day')} ×` }]} />}
+        {isFree('vulnerabilityIds') && vulnerabilities.length > 0 && <Toggles label="Vulnerability" chosen={vulnerabilities} onChange={(next) => narrow({ vulnerability: joinValues(next) })} options={vulnerabilities.map((value) => ({ value, name: value }))} />}
+        {isFree('packages') && packages.length > 0 && <Toggles label="Package" chosen={packages} onChange={(next) => narrow({ package: joinValues(next) })} options={packages.map((value) => ({ value, name: `Package ${value}` }))} />}
+        {isFree('ecosystems') && ecosystems.length > 0 && <Toggles label="Ecosystem" chosen={ecosystems} onChange={(next) => narrow({ ecosystem: joinValues(next) })} options={ecosystems.map((value) => ({ value, name: `Ecosystem ${value}` }))} />}
       </div>}
       {chosen.length > 0 && <ChosenBar what={`${plural(chosen.length, 'finding')} in ${plural(new Set(chosen.map(({ repo }) => repo?.uid)).size, 'repo')}`} onClear={clear}>
         <Decide held={{ capabilities: (fixed ?? chosen[0]).viewerCapabilities, on: (fixed ?? chosen[0]).repo?.name ?? 'its repo' }} label={`Decide about ${count(chosen.length)}`} about={plural(chosen.length, 'finding')} fixed={{ uids: chosen.map(({ uid: one }) => one) }} former={chosen} shortcut="e" onDone={clear} /></ChosenBar>}
@@ -118,10 +120,10 @@ function FilterHelp() {
   const [open, setOpen] = useState(false);
   return (
     <>
-      <button type="button" className="icon-button" aria-haspopup="dialog" aria-label="Filters to type" title="Filters to type" onClick={() => setOpen(true)}><Icon name="query" /></button>
+      <button type="button" className="icon-button" aria-haspopup="dialog" aria-label="Filters to type" title="Filters to type" onClick={() => setOpen(true)}><Icon name="help" /></button>
       <Dialog open={open} onClose={() => setOpen(false)} label="Filters to type" className="form">
         <div><header><h2>Filters to type</h2><button type="button" className="icon-button" aria-label="Close" onClick={() => setOpen(false)}><Icon name="close" /></button></header>
-          <p>Type filters beside words: <code>is:exploited epss:&gt;0.5 openssl</code>. Commas mean any of the values: <code>severity:critical,high</code>.</p>
+          <p>Type filters beside words: <code>is:exploited epss:&gt;=0.5 openssl</code>. Commas mean any of the values: <code>severity:critical,high</code>.</p>
           <dl className="fields keys" tabIndex={0}>{filterHelp.map(([name, takes]) => <div key={name}><dt><code>{name}:</code></dt><dd>{takes}</dd></div>)}</dl></div>
       </Dialog>
     </>

@@ -11,7 +11,7 @@ import { repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SaveRows, Table, type Column } from './table';
 import { CopyButton, Empty, Lines, Problems, Time } from './ui';
-import { sortTags } from './versions';
+import { lastMoved, sortTags } from './versions';
 import { bytes, count, dayOf, plural, shortDigest, shorten } from './words';
 
 type Repository = NonNullable<ImageQuery['repo']>;
@@ -20,8 +20,6 @@ type Described = NonNullable<NonNullable<Repository['found']>['nodes'][number]['
 
 // What a tag refers to an image for, by the end of its name, as cosign and registries without the referrers API name it.
 const referrers: Record<string, string> = { sig: 'signature', att: 'attestation, such as provenance', sbom: 'SBOM' };
-
-const lastMoved = (tags: Tag[]) => tags.map(({ updateTime }) => updateTime).sort().at(-1)!;
 
 interface ImageProps { uid: string; name: string; digest: string; groupNames: string[] }
 

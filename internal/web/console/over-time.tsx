@@ -13,23 +13,23 @@ const keyOf = (rating: SeverityRating) => rating.toLowerCase() as 'critical';
 
 /** This part has the charts of the last 26 weeks, and how long fixes took. */
 export function OverTime({ uid, name }: { uid: string; name: string }) {
-  const loaded = useData(OverTimeDocument, { uid, from: useDaysAgo(7 * (weeksShown - 1)), now: useDaysAgo(0) }), { data } = loaded;
+  const loaded = useData(OverTimeDocument, { uid, from: useDaysAgo(7 * (weeksShown - 1)) }), { data } = loaded;
   if (!data) return loaded.loading ? <Waiting /> : <Problems loaded={loaded} />;
-  const { findingActivity: open, remediationActivity: changes, overdue, dated } = data;
+  const { findingActivity: open, remediationActivity: changes, dated } = data, overdue = data.findingSummary?.overdue;
   if (!open || !changes) return <Problems loaded={loaded} />;
   const opened = sumOf(changes, 'opened'), fixed = sumOf(changes, 'fixed'), lately = changes.slice(-recentWeeks);
   if (opened + fixed === 0 && open.every((week) => week.open.total === 0)) return <div className="card"><Empty title="No findings yet">Nothing was found in the images of {name} in the last {weeksShown} weeks. The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</Empty></div>;
   return (
     <div className="grid">
       <Card title="Summary" className="wide-12">
-        <p className="told small">In the last {recentWeeks} weeks <b>{count(sumOf(lately, 'opened'))}</b> appeared and <b>{count(sumOf(lately, 'fixed'))}</b> were fixed. {overdue && dated && (dated.totalCount === 0 ? 'No open finding has a due date.' : <><b>{count(overdue.totalCount)}</b> of {plural(dated.totalCount, 'open finding')} with a due date {overdue.totalCount === 1 ? 'is' : 'are'} overdue.</>)}</p>
+        <p className="told small">In the last {recentWeeks} weeks <b>{count(sumOf(lately, 'opened'))}</b> appeared and <b>{count(sumOf(lately, 'fixed'))}</b> were fixed. {overdue !== undefined && dated && (dated.totalCount === 0 ? 'No open finding has a due date.' : <><b>{count(overdue)}</b> of {plural(dated.totalCount, 'open finding')} with a due date {overdue === 1 ? 'is' : 'are'} overdue.</>)}</p>
         <p className="dim note">A vulnerability of a package counts once in each repo, however many images have it. Findings that were open for less than an hour do not count, and neither do findings that are not affected.</p>
       </Card>
       <Card title="Open" className="wide-12"><Weekly label="Open at the end of each week" weeks={open.map(({ time, open: counts }) => ({ time, counts }))} /></Card>
       <Card title="Appeared" className="wide-6"><Weekly label="Appeared in each week" weeks={changes.map(({ time, opened: counts }) => ({ time, counts }))} /></Card>
       <Card title="Fixed" className="wide-6"><Weekly label="Fixed in each week" weeks={changes.map(({ time, fixed: counts }) => ({ time, counts }))} /></Card>
       <Card title="Time to fix" className="wide-12">{fixed === 0 ? <Empty title="Nothing was fixed">When a newer image no longer has a vulnerability, this table shows how long the fix took.</Empty> : <TimesToFix weeks={changes} />}</Card>
-      {!overdue && <NotShown what="overdue findings" />}
+      {overdue === undefined && <NotShown what="overdue findings" />}
     </div>
   );
 }

@@ -10,7 +10,7 @@ import { imageAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SaveRows, type Column } from './table';
 import { CopyButton, Empty, Icon, Lines, NotShown, Problems, SeverityBar, Time } from './ui';
-import { compareTags, sortTags } from './versions';
+import { compareTags, lastMoved, sortTags } from './versions';
 import { bytes, count, plural, ratings, sentence, shortDigest, shorten } from './words';
 
 interface Image { digest: string; tags: TagRowFragment[]; moved: string }
@@ -21,7 +21,7 @@ const orders: Record<Sort, TagOrder['field']> = { version: 'UPDATE_TIME' as neve
 
 /** Returns the images to which tags point, each with its tags. */
 const imagesOf = (tags: TagRowFragment[], active: string[]): Image[] =>
-  [...Map.groupBy(tags, ({ digest }) => digest)].map(([digest, same]) => ({ digest, tags: sortTags(same, active), moved: same.map(({ updateTime }) => updateTime).sort().at(-1)! }));
+  [...Map.groupBy(tags, ({ digest }) => digest)].map(([digest, same]) => ({ digest, tags: sortTags(same, active), moved: lastMoved(same) }));
 
 const isLatest = ({ tags }: Image) => tags.some(({ name }) => name === 'latest');
 

@@ -31,3 +31,6 @@ export function compareTags(a: string, b: string): number {
 /** Returns the tags of one image: those that are active, then the others, the newest version first. */
 export const sortTags = <Tag extends { name: string }>(tags: Tag[], active: string[]): Tag[] =>
   tags.toSorted((a, b) => Number(active.includes(b.name)) - Number(active.includes(a.name)) || compareTags(a.name, b.name));
+
+/** Returns when a tag last came to an image. */
+export const lastMoved = (tags: { updateTime: string }[]): string => tags.map(({ updateTime }) => updateTime).sort().at(-1)!;

@@ -3,7 +3,7 @@ import { Columns } from '../chart';
 import { useData, useDaysAgo } from '../client';
 import { DoFirst } from '../do-first';
 import { Events } from '../events';
-import { Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
+import { Newest as NewestDocument, Overview as OverviewDocument, type OverviewQuery } from '../generated/graphql';
 import { GroupActions } from '../group-forms';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { groupAddress, hereAndBelow, pageAddress, repoAddress } from '../places';
@@ -16,8 +16,7 @@ const unseenDays = 90, soonDays = 2, endingDays = 30, plotDays = 25 * 7, mostNew
 
 /** This page says how it stands with the images of a group, what to upgrade first, what is new, and what needs attention. */
 export function Overview({ uid, names }: { uid: string; names: string[] }) {
-  const unseenSince = useDaysAgo(unseenDays), from = useDaysAgo(plotDays), week = useDaysAgo(7), soon = useDaysAgo(-endingDays);
-  const loaded = useData(OverviewDocument, { uid, unseenSince, from, week, soon });
+  const loaded = useData(OverviewDocument, { uid, from: useDaysAgo(plotDays), soon: useDaysAgo(-endingDays) });
   const { data, loading } = loaded, group = data?.group;
   if (data && !group) return <div className="page"><Problems loaded={loaded} /></div>;
   if (!data && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
@@ -40,7 +39,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
             {!group ? <Lines rows={5} height={36} /> : <OpenFindings group={group} names={names} weeks={data.findingActivity} />}
           </Card>
           <Card title="New this week" aside={<Link to={groupAddress(names, uid, 'findings', { since: '7', sort: 'newest' })}>All new findings</Link>} className="wide-5 roomy">
-            {!data ? <Lines rows={5} height={40} /> : <Newest found={data.newest} uid={uid} names={names} />}
+            <Newest uid={uid} names={names} />
           </Card>
         </>}
         <LatestActivity uid={uid} names={names} stored={data?.auditLog?.nodes} loading={!data} wide={!below} />
@@ -102,7 +101,9 @@ function OpenFindings({ group, names, weeks }: { group: Group; names: string[]; 
 }
 
 /** This list has the vulnerabilities of the findings that were first seen in the last seven days, the worst first. */
-function Newest({ found, uid, names }: { found: OverviewQuery['newest']; uid: string; names: string[] }) {
+function Newest({ uid, names }: { uid: string; names: string[] }) {
+  const { data, loading } = useData(NewestDocument, { uid, since: useDaysAgo(7) }), found = data?.findings;
+  if (!found && loading) return <Lines rows={5} height={40} />;
   if (!found) return <NotShown what="findings" />;
   if (found.nodes.length === 0) return <Empty title="Nothing new">No open finding was first seen in the last seven days.</Empty>;
   const groups = Map.groupBy(found.nodes, ({ vulnerabilityId, package: name }) => `${vulnerabilityId} ${name}`);
@@ -144,7 +145,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const soon = Date.now() + soonDays * 86_400_000;
   const failing = group.subscriptions?.nodes.filter(({ failingSince, disableTime }) => failingSince || disableTime) ?? [];
   const expiring = group.invites?.nodes.filter(({ expirationTime }) => Date.parse(expirationTime) < soon) ?? [];
-  const { unseen, deprecated, ending } = group, old = unseen?.nodes.filter(({ createTime }) => Date.parse(createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
+  const { unseen, deprecated, ending } = group, old = unseen?.nodes.filter(({ lastSeenTime, createTime }) => Date.parse(lastSeenTime ?? createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
   const exploited = group.findingSummary?.open.knownExploited ?? 0;
   const concerns: Concern[] = [
     ...(exploited > 0 ? [{
@@ -155,9 +156,9 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
       key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook is failing',
       detail: <><Link to={groupAddress(names, group.uid, 'webhooks', { hook: uid })}>{sink.replace(/^https:\/\//, '')}</Link> {disableTime ? disableReason : <>since <Time at={failingSince!} /></>}</>,
     })),
-    ...(unseen && old.length > 0 ? [{
-      key: 'unseen', icon: 'person' as const, title: `${plural(unseen.totalCount, 'identity', 'identities')} not seen for ${unseenDays} days`,
-      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? formatRelativeTime(lastSeenTime) : 'never'})`).join(', ')}</Link>{unseen.totalCount > old.length && ' and others'}</>,
+    ...(old.length > 0 ? [{
+      key: 'unseen', icon: 'person' as const, title: `Identities not seen for ${unseenDays} days`,
+      detail: <><Link to={groupAddress(names, group.uid, 'identities', { unseen: 'yes', sort: 'unseen' })}>{old.slice(0, 3).map(({ name, lastSeenTime }) => `${name} (${lastSeenTime ? formatRelativeTime(lastSeenTime) : 'never'})`).join(', ')}</Link>{old.length > 3 && ' and others'}</>,
     }] : []),
     ...expiring.map(({ uid, email, expirationTime, role, group: to }) => ({
       key: uid, icon: 'key' as const, title: Date.parse(expirationTime) < Date.now() ? 'An invite has expired' : 'An invite expires soon',
