@@ -32,7 +32,10 @@ func TestAnInvitesCodeIsShownOnceAndStoredHashed(t *testing.T) {
 		_, secret, _ := strings.Cut(made.Code, ".")
 		for _, e := range w.events() {
 			if strings.Contains(e.body, secret) {
-				t.Errorf("event %s tells the code", e.kind)
+				t.Errorf("event %s has the code", e.kind)
+			}
+			if e.kind == "iam.group_invite.created" && !strings.Contains(e.body, `"name":"viewer"`) {
+				t.Errorf("the event of an invite does not name its role: %s", e.body)
 			}
 		}
 		var found int

@@ -264,6 +264,8 @@ func TestASinkThatOnlyFailsIsDisabledAfterFiveDays(t *testing.T) {
 		}
 		if last := w.events(); last[len(last)-1].kind != "events.subscription.disabled" {
 			t.Errorf("the last event is %s, want events.subscription.disabled", last[len(last)-1].kind)
+		} else if body := last[len(last)-1].body; !strings.Contains(body, `"disableReason":"`+s.DisableReason) || !regexp.MustCompile(`"disableTime":"\d{4}-`).MatchString(body) {
+			t.Errorf("the event that disables a subscription names neither when nor why: %s", body)
 		}
 		before := len(w.deliveries(sub))
 		w.repo(acme.uid)

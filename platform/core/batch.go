@@ -231,6 +231,9 @@ func (r *Collection[T, F]) InsertAllInTx(ctx context.Context, tx Tx, rows []T) e
 	if err := r.Table.InsertShown(ctx, tx, rows...); err != nil {
 		return err
 	}
+	for i, row := range rows {
+		created[i].SetBody(row) // after the insertion, which has read what the row shows of other rows
+	}
 	tx.Record(created...)
 	return nil
 }

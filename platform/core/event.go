@@ -95,11 +95,19 @@ func (e *Event) NodeID() UID { return UID(e.ID) }
 
 // NewEvent makes the event of a change.
 func NewEvent(ctx context.Context, at Time, kind, verb string, subject, group UID, body any) *Event {
-	b, _ := json.Marshal(body) // cannot fail for plain data
-	return &Event{
+	e := &Event{
 		ID: NewEventID(at.Time), Type: EventTypeOf(kind, verb),
-		Subject: subject, Group: group, Actor: ChangeActor(ctx, subject), Body: b, Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
+		Subject: subject, Group: group, Actor: ChangeActor(ctx, subject), Time: at, Count: 1, Cause: TraceOf(ctx).traceParent(),
 	}
+	if body != nil {
+		e.SetBody(body)
+	}
+	return e
+}
+
+// SetBody encodes the body of the event.
+func (e *Event) SetBody(body any) {
+	e.Body, _ = json.Marshal(body) // cannot fail for plain data
 }
 
 // ChangeActor returns the actor of a change of subject.

@@ -76,6 +76,7 @@ func (r *Collection[T, F]) Insert(ctx context.Context, parent UID, row T, check 
 // InsertInTx stores a row in a transaction and records its event.
 func (r *Collection[T, F]) InsertInTx(ctx context.Context, tx Tx, row T) error {
 	created := r.creationEvent(ctx, row)
+	created.SetBody(row)
 	if err := r.Table.Insert(ctx, tx, row); err != nil {
 		return err
 	}
@@ -83,9 +84,9 @@ func (r *Collection[T, F]) InsertInTx(ctx context.Context, tx Tx, row T) error {
 	return nil
 }
 
-// creationEvent returns the event of the creation of a row.
+// creationEvent returns the event of the creation of a row, without its body.
 func (r *Collection[T, F]) creationEvent(ctx context.Context, row T) *Event {
-	e := r.Core.Event(ctx, r.Kind.Event, "created", r.Kind.UID(row), r.Kind.Group(row), row)
+	e := r.Core.Event(ctx, r.Kind.Event, "created", r.Kind.UID(row), r.Kind.Group(row), nil)
 	if r.Kind.Begin != nil {
 		r.Kind.Begin(row, e)
 	}

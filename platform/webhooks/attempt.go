@@ -187,8 +187,16 @@ func (w Webhooks) updateHealth(ctx context.Context, tx core.Tx, s *Subscription)
 		return false, err
 	}
 	ctx = core.WithActor(ctx, core.NewOperator("webhooks"))
-	tx.Record(w.area.Event(ctx, SubscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), s))
+	tx.Record(w.area.Event(ctx, SubscriptionKind.Event, "disabled", s.UID, s.UID.Parent(), disabledSubscription{s, s.DisableTime, s.DisableReason}))
 	return more, nil
+}
+
+// A disabledSubscription is the body of the event of a subscription that was disabled. Responses of REST do not have its own fields.
+type disabledSubscription struct {
+	*Subscription
+
+	DisableTime   core.Time `json:"disableTime"`
+	DisableReason string    `json:"disableReason"`
 }
 
 // failSome fails some pending deliveries of a disabled subscription, and reports whether
