@@ -19,7 +19,7 @@ import (
 
 type checkCommand struct {
 	clientFlags
-	FailOn         string        `placeholder:"RATING" help:"Only findings with this severity or a worse one fail an image: critical, high, medium, low, none or unknown. Default: all."`
+	FailOn         string        `placeholder:"RATING" help:"Only findings with at least this severity fail an image: critical, high, medium, low, none or unknown. Default: all."`
 	Fixable        bool          `help:"Only findings that have a fixed version fail an image."`
 	KnownExploited bool          `help:"Only findings in the CISA KEV catalog (known exploited vulnerabilities) fail an image."`
 	NewSince       string        `placeholder:"TAG|TIME" help:"Only new findings fail an image: findings that the image of this tag of the repo does not have, or that images have brought into the repo since this time (RFC 3339)."`
