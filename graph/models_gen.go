@@ -61,7 +61,7 @@ func (AdvisoryFixNotPlanned) IsDocumentEventDetail() {}
 
 // PENDING_UPSTREAM_FIX: the fix must come from the upstream project.
 type AdvisoryPendingUpstreamFix struct {
-	// What is known of it.
+	// What is known about it.
 	Note *string `json:"note,omitempty"`
 }
 
@@ -87,15 +87,15 @@ type ArtifactVersionByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
 
-// The invites that were made.
+// The invites that were created.
 type BatchCreateGroupInvitesPayload struct {
-	// They, in the order of the requests.
+	// The invites, in the order of the requests.
 	GroupInvites []*iam.GroupInvite `json:"groupInvites"`
 }
 
-// The identities that were made.
+// The identities that were created.
 type BatchCreateIdentitiesPayload struct {
-	// They, in the order of the requests.
+	// The identities, in the order of the requests.
 	Identities []*iam.Identity `json:"identities"`
 }
 
@@ -105,35 +105,35 @@ type BatchCreateRoleBindingsInput struct {
 	Parent core.UID `json:"parent"`
 	// The bindings, 1 to 25.
 	Requests []*BatchCreateRoleBindingsRequest `json:"requests"`
-	// Uid of the role of those bindings that name none.
+	// Uid of the role for the bindings that name none.
 	RoleUID *core.UID `json:"roleUid,omitempty"`
 }
 
-// The role bindings that were made.
+// The role bindings that were created.
 type BatchCreateRoleBindingsPayload struct {
 	// The bindings, in the order of the requests.
 	RoleBindings []*iam.RoleBinding `json:"roleBindings"`
-	// The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors are of `roleBindings(within:, directOnly: true)` in default order; empty without the right to list.
+	// The same as edges, for Relay's @appendEdge and @prependEdge. Their cursors fit `roleBindings(within:, directOnly: true)` in default order, and are empty if you may not list.
 	RoleBindingEdges []*scalar.Edge[*iam.RoleBinding] `json:"roleBindingEdges"`
 }
 
 // One of several new role bindings.
 type BatchCreateRoleBindingsRequest struct {
-	// Uid of the group; must equal that of the batch if given.
+	// Uid of the group. If you give it, it must be the group of the batch.
 	Parent *core.UID `json:"parent,omitempty"`
 	// The binding to create.
 	RoleBinding map[string]any `json:"roleBinding"`
 }
 
-// The event subscriptions that were made.
+// The event subscriptions that were created.
 type BatchCreateSubscriptionsPayload struct {
-	// They, in the order of the requests.
+	// The subscriptions, in the order of the requests.
 	Subscriptions []*webhooks.Subscription `json:"subscriptions"`
 	// The secret of each, in the same order: it signs the deliveries, and is not shown again.
 	Secrets []string `json:"secrets"`
 }
 
-// The tags that were made or moved.
+// The tags that were created or moved.
 type BatchCreateTagsPayload struct {
 	// The tags, in the order of the requests.
 	Tags []*inventory.Tag `json:"tags"`
@@ -237,7 +237,7 @@ type CancelOperationPayload struct {
 	Operation *operations.Operation `json:"operation"`
 }
 
-// Which run to end: that of a source.
+// The source whose run to end.
 type CancelSourceInput struct {
 	// The uid of the source.
 	UID core.UID `json:"uid"`
@@ -255,17 +255,17 @@ type ConfirmRoleBindingsPayload struct {
 	RoleBindings []*iam.RoleBinding `json:"roleBindings"`
 }
 
-// The rule that was made.
+// The rule that was created.
 type CreateAcceptanceRulePayload struct {
 	// The rule.
 	Rule *inventory.TriageRule `json:"rule"`
 }
 
-// The subscription that was made.
+// The subscription that was created.
 type CreateSubscriptionPayload struct {
 	// The subscription.
 	Subscription *webhooks.Subscription `json:"subscription"`
-	// The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor is one of `subscriptions(within:, directOnly: true)` in default order; empty without the right to list.
+	// The subscription as an edge, for Relay's @appendEdge and @prependEdge. Its cursor fits `subscriptions(within:, directOnly: true)` in default order, and is empty if you may not list.
 	SubscriptionEdge *scalar.Edge[*webhooks.Subscription] `json:"subscriptionEdge"`
 	// Signs the deliveries (Standard Webhooks). Shown here, once; it cannot be read again.
 	Secret string `json:"secret"`
@@ -287,14 +287,14 @@ type EnableSubscriptionPayload struct {
 	Subscription *webhooks.Subscription `json:"subscription"`
 }
 
-// What `extensions` of an error has. No field answers it: it is the type of `errors[].extensions` in every response of this
-// service, for codegen and for clients that read errors by program.
+// What `extensions` of an error has. No field returns it: it is the type of `errors[].extensions` in every response of this service, for
+// code generators and for clients that handle errors.
 type ErrorExtensions struct {
 	// What kind of error it is.
 	Code string `json:"code"`
-	// The number of the code in google.rpc.Code. That of the codes that GRAPHQL_ begins is 3, and that of PERSISTED_QUERY_NOT_FOUND 5.
+	// The number of the code in google.rpc.Code. Codes that begin with GRAPHQL_ have 3, and PERSISTED_QUERY_NOT_FOUND has 5.
 	Status int `json:"status"`
-	// Why, as exactly as the service knows: the type of a PreconditionFailure in `details`, and else the reason of its ErrorInfo.
+	// Why, as exactly as possible: the type of a PreconditionFailure in `details`, or else the reason of its ErrorInfo.
 	Reason string `json:"reason"`
 	// The same as in REST and gRPC, each of the google.rpc type that `@type` names, such as PreconditionFailure, ResourceInfo and
 	// RetryInfo. Absent from an error that is too long for a response.
@@ -315,7 +315,7 @@ type EventSubscriptionByUIDsInput struct {
 
 // A limit that a request exceeds.
 type ExceededLimit struct {
-	// Which one: `cost`, `depth`, `aliases` ..., or `sockets`, `subscriptions` or `operations`, of which a caller has too many open.
+	// Which one: `cost`, `depth`, `aliases` ..., or `sockets`, `subscriptions` or `operations` if the caller has too many open.
 	Name string `json:"name"`
 	// How much it allows.
 	Value int `json:"value"`
@@ -337,7 +337,7 @@ type FieldViolation struct {
 	// of each item, from 0: `["input", "requests", 2, "digest"]`. In an error without one, they begin with the name of a variable.
 	// Empty where it is in neither, such as the document. It ends at the last part that the schema has.
 	Path []json.RawMessage `json:"path"`
-	// The same as one text, as REST names it, in the names of the graph: `requests[2].digest`.
+	// The same place as one text, in the form of REST but with the names of the graph: `requests[2].digest`.
 	Field string `json:"field"`
 	// What is wrong, as a sentence for people: `Digest is required (requests, item 3).`
 	Message string `json:"message"`
@@ -394,7 +394,7 @@ type PackageVersionByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
 
-// A service of this platform, and the identity as which it acts in a group.
+// A service of this platform, and the identity that it acts as in a group.
 type PlatformService struct {
 	// Name of the service.
 	Name string `json:"name"`
@@ -420,7 +420,7 @@ type RepoByUIDsInput struct {
 	UID core.UID `json:"UID"`
 }
 
-// The largest number of some resource that a group may hold.
+// The largest number of resources of one kind that a group may hold.
 type ResourceLimit struct {
 	// What is limited.
 	Name string `json:"name"`
@@ -462,9 +462,9 @@ type RunSourcePayload struct {
 	Source *intake.Source `json:"source"`
 }
 
-// The policy that counts now.
+// The policy that applies now.
 type SetDuePolicyPayload struct {
-	// The policy of the group or repo, or that of the group around it that counts again; null if there is none.
+	// The policy of the group or repo, or the policy of the group around it that applies again; null if there is none.
 	Policy *inventory.DuePolicy `json:"policy,omitempty"`
 }
 
@@ -489,7 +489,7 @@ type TestSubscriptionInput struct {
 
 // What was decided.
 type UpdateFindingsPayload struct {
-	// How many findings were decided about, with those that had the same values already.
+	// How many findings were decided about, including those that already had the same values.
 	UpdatedCount int `json:"updatedCount"`
 	// The first 200 of them, by uid.
 	Findings []*inventory.Finding `json:"findings"`

@@ -23,7 +23,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Which events a subscription sends; all that is given must be met.
+// Which events a subscription sends; all given conditions must be met.
 type EventConditions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UIDs of groups, repos and other resources in the group of the subscription, at most 100; without them, all.
@@ -87,12 +87,12 @@ func (x *EventConditions) GetIncludeDenied() bool {
 	return false
 }
 
-// Which events about findings a subscription sends; all that is given must be met.
+// Which events about findings a subscription sends; all given conditions must be met.
 type FindingConditions struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The rating must be this one or a worse one; without it, any.
+	// The rating must be at least this one; without it, any.
 	MinSeverity v2.SeverityRating `protobuf:"varint,1,opt,name=min_severity,json=minSeverity,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"min_severity,omitempty"`
-	// Whether the catalog of known exploited vulnerabilities must have it.
+	// Whether the KEV catalog must list it.
 	KnownExploited bool `protobuf:"varint,2,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
 	// UIDs of groups and repos in the group of the subscription, at most 100; without them, all.
 	Within        []string `protobuf:"bytes,3,rep,name=within,proto3" json:"within,omitempty"`

@@ -29,7 +29,7 @@ type GetAuditLogRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of a group, for what happened there and below; without it, all that the caller may audit.
 	Within *string `protobuf:"bytes,1,opt,name=within,proto3,oneof" json:"within,omitempty"`
-	// Only what this one did: UID of an identity, or name of an operator's command.
+	// Only what this actor did: UID of an identity, or name of an operator's command.
 	Actor *string `protobuf:"bytes,2,opt,name=actor,proto3,oneof" json:"actor,omitempty"`
 	// Only what happened to this resource or was done by it.
 	Subject *string `protobuf:"bytes,3,opt,name=subject,proto3,oneof" json:"subject,omitempty"`
@@ -211,7 +211,7 @@ type GetAuditLogSummaryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of a group, for what happened there and below.
 	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
-	// Only what this one did: UID of an identity, or name of an operator's command.
+	// Only what this actor did: UID of an identity, or name of an operator's command.
 	Actor *string `protobuf:"bytes,2,opt,name=actor,proto3,oneof" json:"actor,omitempty"`
 	// Only what happened to this resource or was done by it.
 	Subject *string `protobuf:"bytes,3,opt,name=subject,proto3,oneof" json:"subject,omitempty"`
@@ -415,7 +415,7 @@ func (x *AuditLogSummary) GetGroups() []*GroupCount {
 	return nil
 }
 
-// How often one actor has changed something, or was refused to.
+// How often one actor changed something, or was refused to.
 type ActorCount struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of an identity, or name of an operator's command; empty for nobody.
@@ -1045,7 +1045,7 @@ func (x *GetEventActivityResponse) GetActivity() []*EventActivity {
 	return nil
 }
 
-// Asks for deliveries to be made again.
+// Delivers events again.
 type RedeliverRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UIDs of deliveries.
@@ -1183,7 +1183,7 @@ func (x *RotateSubscriptionSecretRequest) GetUid() string {
 	return ""
 }
 
-// Asks for events to be delivered again.
+// Enables a disabled subscription.
 type EnableSubscriptionRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of the subscription.

@@ -94,9 +94,9 @@ const (
 	SubscriptionDigest_SUBSCRIPTION_DIGEST_UNSPECIFIED SubscriptionDigest = 0
 	// At once: what happens within five seconds is one message; in mail, within the time that the operator has set.
 	SubscriptionDigest_SUBSCRIPTION_DIGEST_IMMEDIATE SubscriptionDigest = 1
-	// A message each full hour in which something has happened.
+	// A message at each full hour in which something happened.
 	SubscriptionDigest_SUBSCRIPTION_DIGEST_HOURLY SubscriptionDigest = 2
-	// A message each day at 06:00 UTC, if something has happened.
+	// A message each day at 06:00 UTC, if something happened.
 	SubscriptionDigest_SUBSCRIPTION_DIGEST_DAILY SubscriptionDigest = 3
 )
 

@@ -30,9 +30,9 @@ type ListEffectiveRoleBindingsRequest struct {
 	Group string `protobuf:"bytes,1,opt,name=group,proto3" json:"group,omitempty"`
 	// Only bindings that give this capability.
 	Capability Capability `protobuf:"varint,2,opt,name=capability,proto3,enum=platform.iam.v2.Capability" json:"capability,omitempty"`
-	// Only those of this identity.
+	// Only bindings of this identity.
 	Identity *string `protobuf:"bytes,3,opt,name=identity,proto3,oneof" json:"identity,omitempty"`
-	// Only those of this role.
+	// Only bindings of this role.
 	Role *string `protobuf:"bytes,4,opt,name=role,proto3,oneof" json:"role,omitempty"`
 	// How many rows a page has at most; 0 means 50, and more than 200 means 200.
 	PageSize int32 `protobuf:"varint,5,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -263,7 +263,7 @@ func (x *GetEffectiveCapabilitiesRequest) GetIdentity() string {
 // What somebody may do.
 type GetEffectiveCapabilitiesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// The capabilities, inherited ones among them.
+	// The capabilities, including inherited ones.
 	Capabilities  []Capability `protobuf:"varint,1,rep,packed,name=capabilities,proto3,enum=platform.iam.v2.Capability" json:"capabilities,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -581,7 +581,7 @@ type GetAccessChangesRequest struct {
 	To *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
 	// Only what this identity was given or lost.
 	Identity *string `protobuf:"bytes,4,opt,name=identity,proto3,oneof" json:"identity,omitempty"`
-	// Only what this one did.
+	// Only what this actor did.
 	Actor *string `protobuf:"bytes,5,opt,name=actor,proto3,oneof" json:"actor,omitempty"`
 	// How many rows a page has at most; 0 means 50, and more than 200 means 200.
 	PageSize int32 `protobuf:"varint,6,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
@@ -925,7 +925,7 @@ func (x *ConfirmRoleBindingsRequest) GetNote() string {
 	return ""
 }
 
-// A role binding as the reviewer has seen it. What is not given is not compared.
+// A role binding as the reviewer saw it. What you leave out is not compared.
 type ConfirmedBinding struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. Its UID.
@@ -936,7 +936,7 @@ type ConfirmedBinding struct {
 	RoleUid string `protobuf:"bytes,3,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
 	// When it ends.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
-	// Whether it is compared that it never ends. Not together with expire_time.
+	// Whether to compare that it never ends. Not together with expire_time.
 	NeverExpires  bool `protobuf:"varint,5,opt,name=never_expires,json=neverExpires,proto3" json:"never_expires,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -169,8 +169,8 @@ type Group struct {
 	Kind OrgKind `protobuf:"varint,8,opt,name=kind,proto3,enum=platform.iam.v2.OrgKind" json:"kind,omitempty"`
 	// The status of the organization. Output only.
 	Status OrgStatus `protobuf:"varint,9,opt,name=status,proto3,enum=platform.iam.v2.OrgStatus" json:"status,omitempty"`
-	// What people group groups by, such as the owner or the cost center: at most 64 values by their keys. Keys and values have the form of
-	// those of Kubernetes.
+	// Labels for grouping, such as the owner or the cost center: at most 64 values by their keys. Keys and values have the form of
+	// Kubernetes labels.
 	Labels        map[string]string `protobuf:"bytes,100,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

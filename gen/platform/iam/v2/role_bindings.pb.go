@@ -43,7 +43,7 @@ type RoleBinding struct {
 	IdentityUid string `protobuf:"bytes,6,opt,name=identity_uid,json=identityUid,proto3" json:"identity_uid,omitempty"`
 	// The uid of the role. Required. Input only.
 	RoleUid string `protobuf:"bytes,7,opt,name=role_uid,json=roleUid,proto3" json:"role_uid,omitempty"`
-	// From this time on the binding gives nothing. It must be in the future. Without it, the binding never expires.
+	// When the binding expires, in the future; from then on it grants nothing. Without it, the binding never expires.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,100,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
 	// When somebody last confirmed the role binding in an access review. Absent if nobody has since it last changed. Output only.
 	ReviewTime *timestamppb.Timestamp `protobuf:"bytes,101,opt,name=review_time,json=reviewTime,proto3" json:"review_time,omitempty"`

@@ -165,11 +165,11 @@ type ListPackagesRequest struct {
 	Within *string `protobuf:"bytes,5,opt,name=within,proto3,oneof" json:"within,omitempty"`
 	// Only packages with one of these names.
 	Names []string `protobuf:"bytes,6,rep,name=names,proto3" json:"names,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,7,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only with one of these licenses; NONE for those of which no SBOM says one.
+	// Only with one of these licenses; NONE for packages for which an SBOM has no license.
 	Licenses []string `protobuf:"bytes,8,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	// Only packages whose names hold all of these words.
+	// Only packages whose names contain all of these words.
 	Query         *string `protobuf:"bytes,9,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -387,18 +387,18 @@ func (x *GetPackageRequest) GetUid() string {
 	return ""
 }
 
-// Asks how many packages of a list have which values.
+// Asks for counts of the packages of a list by value.
 type CountPackagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of a group or repo; without it, all that the caller may see.
 	Within *string `protobuf:"bytes,1,opt,name=within,proto3,oneof" json:"within,omitempty"`
 	// Only packages with one of these names.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,3,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only with one of these licenses; NONE for those of which no SBOM says one.
+	// Only with one of these licenses; NONE for packages for which an SBOM has no license.
 	Licenses []string `protobuf:"bytes,4,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	// Only packages whose names hold all of these words.
+	// Only packages whose names contain all of these words.
 	Query         *string `protobuf:"bytes,5,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -524,12 +524,12 @@ func (x *StringFacet) GetCount() int32 {
 	return 0
 }
 
-// How many packages have which values; the values that most have come first, at most 100 of each.
+// Counts of packages by value. Each field has at most 100 values, the most frequent first.
 type PackageFacets struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Counts by license.
 	Licenses []*StringFacet `protobuf:"bytes,1,rep,name=licenses,proto3" json:"licenses,omitempty"`
-	// Counts by ecosystem; the empty text has those of which it is not known.
+	// Counts by ecosystem; the empty text is for an unknown one.
 	Ecosystems    []*StringFacet `protobuf:"bytes,2,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -118,8 +118,8 @@ type Repo struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of the last change. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,12,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// What people group repos by, such as the owner or the environment: at most 64 values by their keys. Keys and values have the form of
-	// those of Kubernetes.
+	// Labels for grouping, such as the owner or the environment: at most 64 values by their keys. Keys and values have the form of
+	// Kubernetes labels.
 	Labels        map[string]string `protobuf:"bytes,100,rep,name=labels,proto3" json:"labels,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

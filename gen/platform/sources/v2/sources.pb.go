@@ -27,7 +27,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What a source has.
+// What a source provides.
 type SourceType int32
 
 const (
@@ -35,9 +35,9 @@ const (
 	SourceType_SOURCE_TYPE_UNSPECIFIED SourceType = 0
 	// Records of vulnerabilities in the form of OSV.
 	SourceType_SOURCE_TYPE_OSV SourceType = 1
-	// The catalog of known exploited vulnerabilities. Only the operator has it read.
+	// The KEV catalog (known exploited vulnerabilities). Only the operator can have it read.
 	SourceType_SOURCE_TYPE_KEV SourceType = 2
-	// The scores of the exploit prediction scoring system. Only the operator has them read.
+	// The EPSS scores (Exploit Prediction Scoring System). Only the operator can have them read.
 	SourceType_SOURCE_TYPE_EPSS SourceType = 3
 	// Repos, tags, images and SBOMs of a registry.
 	SourceType_SOURCE_TYPE_OCI SourceType = 4
@@ -96,7 +96,7 @@ func (SourceType) EnumDescriptor() ([]byte, []int) {
 	return file_platform_sources_v2_sources_proto_rawDescGZIP(), []int{0}
 }
 
-// How a run is going or has ended.
+// How a run is going, or how it ended.
 type SourceState int32
 
 const (
@@ -106,11 +106,11 @@ const (
 	SourceState_SOURCE_STATE_WAITING SourceState = 1
 	// A server reads it now.
 	SourceState_SOURCE_STATE_RUNNING SourceState = 2
-	// It was read. Some records can have been refused: the report says which.
+	// It was read. Some records may have been refused: the report says which.
 	SourceState_SOURCE_STATE_SUCCEEDED SourceState = 3
 	// It could not be read, or nothing in it could be used.
 	SourceState_SOURCE_STATE_FAILED SourceState = 4
-	// Somebody has ended it.
+	// Somebody ended it.
 	SourceState_SOURCE_STATE_CANCELLED SourceState = 5
 )
 
@@ -161,15 +161,15 @@ func (SourceState) EnumDescriptor() ([]byte, []int) {
 	return file_platform_sources_v2_sources_proto_rawDescGZIP(), []int{1}
 }
 
-// A place that the server reads by itself, at intervals, and imports what it has: into its group,
-// or, if it is the operator's, for all organizations.
+// A place that the server reads by itself, at intervals. It imports what is there: into the source's
+// group or, if the source is the operator's, for all organizations.
 type Source struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the resource: its path in the tree, which never changes. Output only.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The name, unique among its siblings. Required.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
-	// What it has. Required.
+	// What it provides. Required.
 	Type SourceType `protobuf:"varint,3,opt,name=type,proto3,enum=platform.sources.v2.SourceType" json:"type,omitempty"`
 	// Where it is read: an https URL of an archive, of a document, of an index or of a registry. OSV
 	// records with ecosystems are read at osv.dev by default.
@@ -179,11 +179,11 @@ type Source struct {
 	// Patterns of the repos of a registry, in which * stands for any text without a slash; all repos
 	// if it is empty.
 	Patterns []string `protobuf:"bytes,6,rep,name=patterns,proto3" json:"patterns,omitempty"`
-	// Whether tags are removed that the registry no longer has.
+	// Whether to remove tags that the registry no longer has.
 	Prune bool `protobuf:"varint,7,opt,name=prune,proto3" json:"prune,omitempty"`
 	// Time between two runs, from a minute to 30 days.
 	Interval *durationpb.Duration `protobuf:"bytes,8,opt,name=interval,proto3" json:"interval,omitempty"`
-	// How requests are signed in; anonymously if it is absent.
+	// The credentials for requests; none if it is absent.
 	Credentials *SourceCredentials `protobuf:"bytes,9,opt,name=credentials,proto3" json:"credentials,omitempty"`
 	// Whether it is read only when somebody asks for it.
 	Paused bool `protobuf:"varint,10,opt,name=paused,proto3" json:"paused,omitempty"`
@@ -372,7 +372,7 @@ func (x *Source) GetLastRun() *SourceRun {
 	return nil
 }
 
-// How requests are signed in.
+// The credentials for requests to a source.
 type SourceCredentials struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The user name; without it, the password is sent as a bearer token.
@@ -441,7 +441,7 @@ type SourceRun struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its number among the runs of the source.
 	Number int32 `protobuf:"varint,1,opt,name=number,proto3" json:"number,omitempty"`
-	// How it has ended.
+	// How it ended.
 	State SourceState `protobuf:"varint,2,opt,name=state,proto3,enum=platform.sources.v2.SourceState" json:"state,omitempty"`
 	// When it began.
 	StartTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=start_time,json=startTime,proto3" json:"start_time,omitempty"`
@@ -449,11 +449,11 @@ type SourceRun struct {
 	EndTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=end_time,json=endTime,proto3" json:"end_time,omitempty"`
 	// Why it failed.
 	Error string `protobuf:"bytes,5,opt,name=error,proto3" json:"error,omitempty"`
-	// Whether there was nothing new, so that nothing was read.
+	// Whether there was nothing new to read.
 	IsUnchanged bool `protobuf:"varint,6,opt,name=is_unchanged,json=isUnchanged,proto3" json:"is_unchanged,omitempty"`
 	// How many bytes came over the network.
 	Bytes int64 `protobuf:"varint,7,opt,name=bytes,proto3" json:"bytes,omitempty"`
-	// What came of the records, by kind.
+	// What happened to the records, by kind.
 	Records []*SourceRunRecords `protobuf:"bytes,8,rep,name=records,proto3" json:"records,omitempty"`
 	// How many documents and lines could not be read.
 	Unreadable int32 `protobuf:"varint,9,opt,name=unreadable,proto3" json:"unreadable,omitempty"`
@@ -572,20 +572,20 @@ func (x *SourceRun) GetProblemCount() int32 {
 	return 0
 }
 
-// What came of the records of one kind.
+// What happened to the records of one kind.
 type SourceRunRecords struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The kind, such as advisories.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
-	// New ones.
+	// New records.
 	Added int32 `protobuf:"varint,2,opt,name=added,proto3" json:"added,omitempty"`
-	// Changed ones.
+	// Changed records.
 	Updated int32 `protobuf:"varint,3,opt,name=updated,proto3" json:"updated,omitempty"`
-	// Those that were stored already.
+	// Records that were already stored.
 	Unchanged int32 `protobuf:"varint,4,opt,name=unchanged,proto3" json:"unchanged,omitempty"`
-	// Refused ones.
+	// Refused records.
 	Failed int32 `protobuf:"varint,5,opt,name=failed,proto3" json:"failed,omitempty"`
-	// Those that the source no longer has.
+	// Records that the source no longer has.
 	Removed       int32 `protobuf:"varint,6,opt,name=removed,proto3" json:"removed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -1817,7 +1817,7 @@ type ListAdvisoriesRequest struct {
 	AdvisoryIds []string `protobuf:"bytes,2,rep,name=advisory_ids,json=advisoryIds,proto3" json:"advisory_ids,omitempty"`
 	// Only advisories whose legacy id is one of these.
 	LegacyAdvisoryIds []string `protobuf:"bytes,3,rep,name=legacy_advisory_ids,json=legacyAdvisoryIds,proto3" json:"legacy_advisory_ids,omitempty"`
-	// Only advisories whose artifact is one of these. Names are compared as the ecosystem of the artifact does it.
+	// Only advisories whose artifact is one of these. Names are compared as the ecosystem of the artifact compares them.
 	ArtifactNames []string `protobuf:"bytes,4,rep,name=artifact_names,json=artifactNames,proto3" json:"artifact_names,omitempty"`
 	// Only advisories whose type of the artifact is one of these.
 	ArtifactTypes []string `protobuf:"bytes,5,rep,name=artifact_types,json=artifactTypes,proto3" json:"artifact_types,omitempty"`

@@ -75,13 +75,13 @@ type VulnerabilityExposure struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name, as it was given.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// All names that are known of it.
+	// All of its known names.
 	Names []string `protobuf:"bytes,2,rep,name=names,proto3" json:"names,omitempty"`
-	// What a database says of it; absent if none knows it.
+	// What a database says about it; absent if none has it.
 	Metadata *v2.VulnerabilityMetadata `protobuf:"bytes,3,opt,name=metadata,proto3" json:"metadata,omitempty"`
-	// When the catalog of known exploited vulnerabilities got it; absent if it has not.
+	// Since when the KEV catalog lists it; absent if it does not.
 	KnownExploitedTime *timestamppb.Timestamp `protobuf:"bytes,4,opt,name=known_exploited_time,json=knownExploitedTime,proto3" json:"known_exploited_time,omitempty"`
-	// Probability from 0 to 1 that it is exploited within 30 days.
+	// The EPSS score: the probability, from 0 to 1, that it is exploited within 30 days.
 	Epss *float64 `protobuf:"fixed64,5,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
 	// How many findings of it there are, by their values.
 	Findings      *FindingFacets `protobuf:"bytes,6,opt,name=findings,proto3" json:"findings,omitempty"`

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// What says that an image holds a package.
+// Why there is a finding.
 type FindingBasis int32
 
 const (
@@ -33,7 +33,7 @@ const (
 	FindingBasis_FINDING_BASIS_UNSPECIFIED FindingBasis = 0
 	// The installed version is affected.
 	FindingBasis_FINDING_BASIS_VERSION FindingBasis = 1
-	// The name fits, and versions are not known.
+	// The name matches, and versions are not known.
 	FindingBasis_FINDING_BASIS_NAME FindingBasis = 2
 )
 
@@ -261,7 +261,7 @@ func (PackageScope) EnumDescriptor() ([]byte, []int) {
 	return file_platform_vulnerabilities_v2_findings_proto_rawDescGZIP(), []int{3}
 }
 
-// What came of a check.
+// The result of a check.
 type CheckVerdict int32
 
 const (
@@ -271,7 +271,7 @@ const (
 	CheckVerdict_CHECK_VERDICT_PASSED CheckVerdict = 1
 	// Findings fail the image.
 	CheckVerdict_CHECK_VERDICT_FAILED CheckVerdict = 2
-	// It is not known what the image holds, or what the image holds that it is compared with, or whether any of its packages is affected.
+	// The server cannot decide: it is not known what the image holds, what the image that it is compared with holds, or whether any of its packages is affected.
 	CheckVerdict_CHECK_VERDICT_NOT_KNOWN CheckVerdict = 3
 )
 
@@ -324,9 +324,9 @@ type UpgradeReason int32
 const (
 	// Never sent.
 	UpgradeReason_UPGRADE_REASON_UNSPECIFIED UpgradeReason = 0
-	// The catalog of known exploited vulnerabilities has that of a finding.
+	// The KEV catalog lists the vulnerability of a finding.
 	UpgradeReason_UPGRADE_REASON_KNOWN_EXPLOITED UpgradeReason = 1
-	// The vulnerability of a finding has an EPSS of 0.1 or more.
+	// The vulnerability of a finding has an EPSS score of 0.1 or more.
 	UpgradeReason_UPGRADE_REASON_LIKELY_EXPLOITED UpgradeReason = 2
 	// A finding is rated CRITICAL or HIGH.
 	UpgradeReason_UPGRADE_REASON_SEVERE UpgradeReason = 3
@@ -410,19 +410,19 @@ type Finding struct {
 	Ecosystem string `protobuf:"bytes,9,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
 	// Version that the image holds; empty where it is not known. Output only.
 	InstalledVersion string `protobuf:"bytes,10,opt,name=installed_version,json=installedVersion,proto3" json:"installed_version,omitempty"`
-	// What the image holds that was built of the package. Output only.
+	// The installed packages that were built from the package. Output only.
 	BinaryPackages []*BinaryPackage `protobuf:"bytes,11,rep,name=binary_packages,json=binaryPackages,proto3" json:"binary_packages,omitempty"`
 	// What the image needs the package for. Output only.
 	Scope PackageScope `protobuf:"varint,12,opt,name=scope,proto3,enum=platform.vulnerabilities.v2.PackageScope" json:"scope,omitempty"`
 	// Whether the project in the image depends on the package itself. Output only.
 	Direct *bool `protobuf:"varint,13,opt,name=direct,proto3,oneof" json:"direct,omitempty"`
-	// Versions that are not affected any more; the one that helps the installed version first. Output only.
+	// Versions that are no longer affected, the one that helps the installed version first. Output only.
 	FixedVersions []string `protobuf:"bytes,14,rep,name=fixed_versions,json=fixedVersions,proto3" json:"fixed_versions,omitempty"`
 	// How severe it is. Output only.
 	Severity *AdvisorySeverity `protobuf:"bytes,15,opt,name=severity,proto3" json:"severity,omitempty"`
-	// Whether the catalog of known exploited vulnerabilities has it. Output only.
+	// Whether the KEV catalog (known exploited vulnerabilities) lists it. Output only.
 	KnownExploited bool `protobuf:"varint,16,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
-	// Probability from 0 to 1 that it is exploited within 30 days. Output only.
+	// The EPSS score: the probability, from 0 to 1, that it is exploited within 30 days. Output only.
 	Epss *float64 `protobuf:"fixed64,17,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
 	// Why there is a finding. Output only.
 	Basis FindingBasis `protobuf:"varint,18,opt,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
@@ -434,7 +434,7 @@ type Finding struct {
 	Note string `protobuf:"bytes,21,opt,name=note,proto3" json:"note,omitempty"`
 	// UID of the identity that looks after it.
 	Assignee string `protobuf:"bytes,22,opt,name=assignee,proto3" json:"assignee,omitempty"`
-	// By when it is to be fixed.
+	// The time by which it must be fixed.
 	DueTime *timestamppb.Timestamp `protobuf:"bytes,23,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
 	// When the decision ends.
 	ExpireTime *timestamppb.Timestamp `protobuf:"bytes,24,opt,name=expire_time,json=expireTime,proto3" json:"expire_time,omitempty"`
@@ -685,7 +685,7 @@ func (x *Finding) GetDecidedBy() string {
 	return ""
 }
 
-// An installed package that was built of a source package.
+// An installed package that was built from a source package.
 type BinaryPackage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its name.
@@ -753,17 +753,17 @@ type FindingFilter struct {
 	Basis []FindingBasis `protobuf:"varint,4,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,5,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	// Only those that the KEV catalog lists, or does not list.
 	KnownExploited *bool `protobuf:"varint,6,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
-	// Only with at least this probability of being exploited, from 0 to 1.
+	// Only with at least this EPSS score, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,7,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
 	// Only of vulnerabilities with one of these names.
 	VulnerabilityIds []string `protobuf:"bytes,8,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
 	// Only of packages with exactly one of these names.
 	Packages []string `protobuf:"bytes,9,rep,name=packages,proto3" json:"packages,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,10,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only those whose vulnerability and package hold all of these words.
+	// Only those whose vulnerability and package contain all of these words.
 	Query *string `protobuf:"bytes,11,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	// Only those that this identity looks after, by its UID.
 	Assignee *string `protobuf:"bytes,12,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
@@ -785,17 +785,17 @@ type FindingFilter struct {
 	NewInRepo *bool `protobuf:"varint,20,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
 	// Only those whose decision ends before this time.
 	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,21,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
-	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	// Only those that this actor decided about: UID of an identity, or name of an operator's command.
 	DecidedBy *string `protobuf:"bytes,22,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
-	// Only of images to which a tag with one of these names points.
+	// Only of images that have a tag with one of these names.
 	TagNames []string `protobuf:"bytes,23,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
-	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	// Whether to include findings of images without a tag, or with deprecated tags only.
 	WithoutLiveTags bool `protobuf:"varint,24,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
 	// Only of images with one of these digests.
 	Digests []string `protobuf:"bytes,25,rep,name=digests,proto3" json:"digests,omitempty"`
 	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
 	Advisories []string `protobuf:"bytes,26,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Whether only those are included about which somebody decided.
+	// Whether to include only findings that somebody decided about.
 	Decided bool `protobuf:"varint,27,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
 	Labels []string `protobuf:"bytes,28,rep,name=labels,proto3" json:"labels,omitempty"`
@@ -807,7 +807,7 @@ type FindingFilter struct {
 	Uids []string `protobuf:"bytes,31,rep,name=uids,proto3" json:"uids,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
-	// Only those with (true), or without (false), a time by which they are to be fixed.
+	// Only those with (true), or without (false), a time by which they must be fixed.
 	HasDueTime *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	// Only those that the caller looks after (true), or does not (false).
 	AssignedToMe  *bool `protobuf:"varint,34,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
@@ -1106,17 +1106,17 @@ type ListFindingsRequest struct {
 	Basis []FindingBasis `protobuf:"varint,9,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,10,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	// Only those that the KEV catalog lists, or does not list.
 	KnownExploited *bool `protobuf:"varint,11,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
-	// Only with at least this probability of being exploited, from 0 to 1.
+	// Only with at least this EPSS score, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,12,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
 	// Only of vulnerabilities with one of these names.
 	VulnerabilityIds []string `protobuf:"bytes,13,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
 	// Only of packages with exactly one of these names.
 	Packages []string `protobuf:"bytes,14,rep,name=packages,proto3" json:"packages,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,15,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only those whose vulnerability and package hold all of these words.
+	// Only those whose vulnerability and package contain all of these words.
 	Query *string `protobuf:"bytes,16,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	// Only those that this identity looks after, by its UID.
 	Assignee *string `protobuf:"bytes,17,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
@@ -1138,23 +1138,23 @@ type ListFindingsRequest struct {
 	NewInRepo *bool `protobuf:"varint,25,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
 	// Only those whose decision ends before this time.
 	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,26,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
-	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	// Only those that this actor decided about: UID of an identity, or name of an operator's command.
 	DecidedBy *string `protobuf:"bytes,27,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
-	// Only of images to which a tag with one of these names points.
+	// Only of images that have a tag with one of these names.
 	TagNames []string `protobuf:"bytes,28,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
-	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	// Whether to include findings of images without a tag, or with deprecated tags only.
 	WithoutLiveTags bool `protobuf:"varint,29,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
 	// Only of images with one of these digests.
 	Digests []string `protobuf:"bytes,30,rep,name=digests,proto3" json:"digests,omitempty"`
 	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
 	Advisories []string `protobuf:"bytes,31,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Whether only those are included about which somebody decided.
+	// Whether to include only findings that somebody decided about.
 	Decided bool `protobuf:"varint,32,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
 	Labels []string `protobuf:"bytes,33,rep,name=labels,proto3" json:"labels,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,34,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
-	// Only those with (true), or without (false), a time by which they are to be fixed.
+	// Only those with (true), or without (false), a time by which they must be fixed.
 	HasDueTime *bool `protobuf:"varint,35,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	// Only those that the caller looks after (true), or does not (false).
 	AssignedToMe  *bool `protobuf:"varint,36,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
@@ -1737,7 +1737,7 @@ type FindingCount struct {
 	Unknown int32 `protobuf:"varint,7,opt,name=unknown,proto3" json:"unknown,omitempty"`
 	// For which there is a version without the vulnerability.
 	Fixable int32 `protobuf:"varint,8,opt,name=fixable,proto3" json:"fixable,omitempty"`
-	// Which the catalog of known exploited vulnerabilities has.
+	// Listed in the KEV catalog.
 	KnownExploited int32 `protobuf:"varint,9,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1979,7 +1979,7 @@ type FindingAge struct {
 	FromDays int32 `protobuf:"varint,1,opt,name=from_days,json=fromDays,proto3" json:"from_days,omitempty"`
 	// They were first seen less than this many days ago; absent for the oldest.
 	ToDays *int32 `protobuf:"varint,2,opt,name=to_days,json=toDays,proto3,oneof" json:"to_days,omitempty"`
-	// How many they are.
+	// How many there are.
 	Open          *SeverityCount `protobuf:"bytes,3,opt,name=open,proto3" json:"open,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2043,13 +2043,13 @@ type CheckImageRequest struct {
 	Image string `protobuf:"bytes,1,opt,name=image,proto3" json:"image,omitempty"`
 	// UID of a group; the path is then the name of a repo in it.
 	Group *string `protobuf:"bytes,2,opt,name=group,proto3,oneof" json:"group,omitempty"`
-	// Only findings rated so or worse.
+	// Only findings with at least this rating.
 	FailOn SeverityRating `protobuf:"varint,3,opt,name=fail_on,json=failOn,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"fail_on,omitempty"`
 	// Only findings with a version that fixes them.
 	FixableOnly bool `protobuf:"varint,4,opt,name=fixable_only,json=fixableOnly,proto3" json:"fixable_only,omitempty"`
-	// Only findings that the catalog of known exploited vulnerabilities has.
+	// Only findings of vulnerabilities in the KEV catalog.
 	KnownExploitedOnly bool `protobuf:"varint,5,opt,name=known_exploited_only,json=knownExploitedOnly,proto3" json:"known_exploited_only,omitempty"`
-	// Only findings that the image of this tag of the repo does not have, or that images have brought since this time (RFC 3339).
+	// Only findings that the image of this tag of the repo does not have, or that images have brought in since this time (RFC 3339).
 	NewSince      *string `protobuf:"bytes,6,opt,name=new_since,json=newSince,proto3,oneof" json:"new_since,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2134,15 +2134,15 @@ type ImageCheck struct {
 	Repo string `protobuf:"bytes,1,opt,name=repo,proto3" json:"repo,omitempty"`
 	// Digest of the image.
 	Digest string `protobuf:"bytes,2,opt,name=digest,proto3" json:"digest,omitempty"`
-	// What came of it.
+	// The result.
 	Verdict CheckVerdict `protobuf:"varint,3,opt,name=verdict,proto3,enum=platform.vulnerabilities.v2.CheckVerdict" json:"verdict,omitempty"`
 	// Why it is not known.
 	Reason string `protobuf:"bytes,4,opt,name=reason,proto3" json:"reason,omitempty"`
 	// How many packages the SBOMs of the image have.
 	Packages int32 `protobuf:"varint,5,opt,name=packages,proto3" json:"packages,omitempty"`
-	// How many of these no advisory can find.
+	// How many of these no advisory can match.
 	UnknownPackages int32 `protobuf:"varint,6,opt,name=unknown_packages,json=unknownPackages,proto3" json:"unknown_packages,omitempty"`
-	// All findings to look after.
+	// All findings that somebody must look after.
 	Open *FindingCount `protobuf:"bytes,7,opt,name=open,proto3" json:"open,omitempty"`
 	// How many findings are accepted.
 	Accepted int32 `protobuf:"varint,8,opt,name=accepted,proto3" json:"accepted,omitempty"`
@@ -2152,9 +2152,9 @@ type ImageCheck struct {
 	Failing *FindingCount `protobuf:"bytes,10,opt,name=failing,proto3" json:"failing,omitempty"`
 	// The first 100 of these, the worst first.
 	Findings []*CheckedFinding `protobuf:"bytes,11,rep,name=findings,proto3" json:"findings,omitempty"`
-	// Upgrades that do away with failing findings, at most 100.
+	// Upgrades that fix failing findings, at most 100.
 	Upgrades []*PackageUpgrade `protobuf:"bytes,12,rep,name=upgrades,proto3" json:"upgrades,omitempty"`
-	// As of when the feeds of the operator are known; absent if one was never read.
+	// How current the feeds of the operator are; absent if one was never read.
 	FeedsAsOf     *timestamppb.Timestamp `protobuf:"bytes,13,opt,name=feeds_as_of,json=feedsAsOf,proto3" json:"feeds_as_of,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2288,7 +2288,7 @@ type CheckedFinding struct {
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
 	// The CVE, or an id of an advisory.
 	VulnerabilityId string `protobuf:"bytes,2,opt,name=vulnerability_id,json=vulnerabilityId,proto3" json:"vulnerability_id,omitempty"`
-	// The ids of the advisories that say it.
+	// The ids of the advisories that say so.
 	Sources []string `protobuf:"bytes,3,rep,name=sources,proto3" json:"sources,omitempty"`
 	// The package that has it.
 	Package string `protobuf:"bytes,4,opt,name=package,proto3" json:"package,omitempty"`
@@ -2298,11 +2298,11 @@ type CheckedFinding struct {
 	InstalledVersion string `protobuf:"bytes,6,opt,name=installed_version,json=installedVersion,proto3" json:"installed_version,omitempty"`
 	// Versions without the vulnerability, the next one first.
 	FixedVersions []string `protobuf:"bytes,7,rep,name=fixed_versions,json=fixedVersions,proto3" json:"fixed_versions,omitempty"`
-	// How bad it is.
+	// How severe it is.
 	Severity *AdvisorySeverity `protobuf:"bytes,8,opt,name=severity,proto3" json:"severity,omitempty"`
-	// Whether the catalog of known exploited vulnerabilities has it.
+	// Whether the KEV catalog (known exploited vulnerabilities) lists it.
 	KnownExploited bool `protobuf:"varint,9,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
-	// Probability that it is exploited within 30 days, from 0 to 1.
+	// The EPSS score: the probability, from 0 to 1, that it is exploited within 30 days.
 	Epss *float64 `protobuf:"fixed64,10,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
 	// Why it is a finding.
 	Basis FindingBasis `protobuf:"varint,11,opt,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
@@ -2426,7 +2426,7 @@ func (x *CheckedFinding) GetDirect() bool {
 	return false
 }
 
-// The version of a package that does away with failing findings.
+// The version of a package that fixes failing findings.
 type PackageUpgrade struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The package to upgrade.
@@ -2435,9 +2435,9 @@ type PackageUpgrade struct {
 	Ecosystem string `protobuf:"bytes,2,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
 	// The version that the image holds.
 	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
-	// The earliest version that is known to be without all of these findings.
+	// The earliest version that is known to fix all of these findings.
 	To string `protobuf:"bytes,4,opt,name=to,proto3" json:"to,omitempty"`
-	// How many of the findings it does away with.
+	// How many of the findings it fixes.
 	Findings      int32 `protobuf:"varint,5,opt,name=findings,proto3" json:"findings,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2508,7 +2508,7 @@ func (x *PackageUpgrade) GetFindings() int32 {
 	return 0
 }
 
-// Asks how many findings of a list have which values.
+// Asks for counts of the findings of a list by value.
 type CountFindingsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where in the tree.
@@ -2523,17 +2523,17 @@ type CountFindingsRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	// Only those that the KEV catalog lists, or does not list.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
-	// Only with at least this probability of being exploited, from 0 to 1.
+	// Only with at least this EPSS score, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
 	// Only of vulnerabilities with one of these names.
 	VulnerabilityIds []string `protobuf:"bytes,9,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
 	// Only of packages with exactly one of these names.
 	Packages []string `protobuf:"bytes,10,rep,name=packages,proto3" json:"packages,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,11,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only those whose vulnerability and package hold all of these words.
+	// Only those whose vulnerability and package contain all of these words.
 	Query *string `protobuf:"bytes,12,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	// Only those that this identity looks after, by its UID.
 	Assignee *string `protobuf:"bytes,13,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
@@ -2555,23 +2555,23 @@ type CountFindingsRequest struct {
 	NewInRepo *bool `protobuf:"varint,21,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
 	// Only those whose decision ends before this time.
 	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
-	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	// Only those that this actor decided about: UID of an identity, or name of an operator's command.
 	DecidedBy *string `protobuf:"bytes,23,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
-	// Only of images to which a tag with one of these names points.
+	// Only of images that have a tag with one of these names.
 	TagNames []string `protobuf:"bytes,24,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
-	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	// Whether to include findings of images without a tag, or with deprecated tags only.
 	WithoutLiveTags bool `protobuf:"varint,25,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
 	// Only of images with one of these digests.
 	Digests []string `protobuf:"bytes,26,rep,name=digests,proto3" json:"digests,omitempty"`
 	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
 	Advisories []string `protobuf:"bytes,27,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Whether only those are included about which somebody decided.
+	// Whether to include only findings that somebody decided about.
 	Decided bool `protobuf:"varint,28,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
 	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,30,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
-	// Only those with (true), or without (false), a time by which they are to be fixed.
+	// Only those with (true), or without (false), a time by which they must be fixed.
 	HasDueTime *bool `protobuf:"varint,31,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	// Only those that the caller looks after (true), or does not (false).
 	AssignedToMe *bool `protobuf:"varint,32,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
@@ -3062,14 +3062,14 @@ func (x *UIDFacet) GetCount() int32 {
 	return 0
 }
 
-// How many findings have which values; the values that most have come first, at most 100 of each.
+// Counts of findings by value. Each field has at most 100 values, the most frequent first.
 type FindingFacets struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Counts by rating.
 	Severities []*SeverityRatingFacet `protobuf:"bytes,1,rep,name=severities,proto3" json:"severities,omitempty"`
 	// Counts by state.
 	States []*FindingStateFacet `protobuf:"bytes,2,rep,name=states,proto3" json:"states,omitempty"`
-	// Counts by ecosystem; the empty text has those of which it is not known.
+	// Counts by ecosystem; the empty text is for an unknown one.
 	Ecosystems []*StringFacet `protobuf:"bytes,3,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
 	// Counts by repo.
 	Repos []*UIDFacet `protobuf:"bytes,4,rep,name=repos,proto3" json:"repos,omitempty"`
@@ -3664,7 +3664,7 @@ func (x *GetRemediationActivityResponse) GetActivity() []*Remediation {
 	return nil
 }
 
-// Asks what findings are of most.
+// Asks for a ranking of findings.
 type GetTopVulnerabilitiesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where in the tree.
@@ -3679,17 +3679,17 @@ type GetTopVulnerabilitiesRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	// Only those that the KEV catalog lists, or does not list.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
-	// Only with at least this probability of being exploited, from 0 to 1.
+	// Only with at least this EPSS score, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
 	// Only of vulnerabilities with one of these names.
 	VulnerabilityIds []string `protobuf:"bytes,9,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
 	// Only of packages with exactly one of these names.
 	Packages []string `protobuf:"bytes,10,rep,name=packages,proto3" json:"packages,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,11,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only those whose vulnerability and package hold all of these words.
+	// Only those whose vulnerability and package contain all of these words.
 	Query *string `protobuf:"bytes,12,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	// Only those that this identity looks after, by its UID.
 	Assignee *string `protobuf:"bytes,13,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
@@ -3711,17 +3711,17 @@ type GetTopVulnerabilitiesRequest struct {
 	NewInRepo *bool `protobuf:"varint,21,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
 	// Only those whose decision ends before this time.
 	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
-	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	// Only those that this actor decided about: UID of an identity, or name of an operator's command.
 	DecidedBy *string `protobuf:"bytes,23,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
-	// Only of images to which a tag with one of these names points.
+	// Only of images that have a tag with one of these names.
 	TagNames []string `protobuf:"bytes,24,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
-	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	// Whether to include findings of images without a tag, or with deprecated tags only.
 	WithoutLiveTags bool `protobuf:"varint,25,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
 	// Only of images with one of these digests.
 	Digests []string `protobuf:"bytes,26,rep,name=digests,proto3" json:"digests,omitempty"`
 	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
 	Advisories []string `protobuf:"bytes,27,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Whether only those are included about which somebody decided.
+	// Whether to include only findings that somebody decided about.
 	Decided bool `protobuf:"varint,28,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
 	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
@@ -3731,7 +3731,7 @@ type GetTopVulnerabilitiesRequest struct {
 	First int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
-	// Only those with (true), or without (false), a time by which they are to be fixed.
+	// Only those with (true), or without (false), a time by which they must be fixed.
 	HasDueTime *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	// Only those that the caller looks after (true), or does not (false).
 	AssignedToMe  *bool `protobuf:"varint,34,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
@@ -4007,7 +4007,7 @@ func (x *GetTopVulnerabilitiesRequest) GetAssignedToMe() bool {
 	return false
 }
 
-// Asks what findings are of most.
+// Asks for a ranking of findings.
 type GetTopPackagesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Where in the tree.
@@ -4022,17 +4022,17 @@ type GetTopPackagesRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	// Only those that the KEV catalog lists, or does not list.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
-	// Only with at least this probability of being exploited, from 0 to 1.
+	// Only with at least this EPSS score, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
 	// Only of vulnerabilities with one of these names.
 	VulnerabilityIds []string `protobuf:"bytes,9,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
 	// Only of packages with exactly one of these names.
 	Packages []string `protobuf:"bytes,10,rep,name=packages,proto3" json:"packages,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,11,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only those whose vulnerability and package hold all of these words.
+	// Only those whose vulnerability and package contain all of these words.
 	Query *string `protobuf:"bytes,12,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	// Only those that this identity looks after, by its UID.
 	Assignee *string `protobuf:"bytes,13,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
@@ -4054,17 +4054,17 @@ type GetTopPackagesRequest struct {
 	NewInRepo *bool `protobuf:"varint,21,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
 	// Only those whose decision ends before this time.
 	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
-	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	// Only those that this actor decided about: UID of an identity, or name of an operator's command.
 	DecidedBy *string `protobuf:"bytes,23,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
-	// Only of images to which a tag with one of these names points.
+	// Only of images that have a tag with one of these names.
 	TagNames []string `protobuf:"bytes,24,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
-	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	// Whether to include findings of images without a tag, or with deprecated tags only.
 	WithoutLiveTags bool `protobuf:"varint,25,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
 	// Only of images with one of these digests.
 	Digests []string `protobuf:"bytes,26,rep,name=digests,proto3" json:"digests,omitempty"`
 	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
 	Advisories []string `protobuf:"bytes,27,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Whether only those are included about which somebody decided.
+	// Whether to include only findings that somebody decided about.
 	Decided bool `protobuf:"varint,28,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
 	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
@@ -4074,7 +4074,7 @@ type GetTopPackagesRequest struct {
 	First int32 `protobuf:"varint,31,opt,name=first,proto3" json:"first,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,32,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
-	// Only those with (true), or without (false), a time by which they are to be fixed.
+	// Only those with (true), or without (false), a time by which they must be fixed.
 	HasDueTime *bool `protobuf:"varint,33,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	// Only those that the caller looks after (true), or does not (false).
 	AssignedToMe  *bool `protobuf:"varint,34,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
@@ -4363,7 +4363,7 @@ type RankedFindings struct {
 	Severity *AdvisorySeverity `protobuf:"bytes,4,opt,name=severity,proto3" json:"severity,omitempty"`
 	// Whether one of them is.
 	KnownExploited bool `protobuf:"varint,5,opt,name=known_exploited,json=knownExploited,proto3" json:"known_exploited,omitempty"`
-	// The highest probability of being exploited.
+	// The highest EPSS score.
 	Epss *float64 `protobuf:"fixed64,6,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
 	// How many findings there are.
 	Findings int32 `protobuf:"varint,7,opt,name=findings,proto3" json:"findings,omitempty"`
@@ -4477,10 +4477,10 @@ func (x *RankedFindings) GetRepos() int32 {
 	return 0
 }
 
-// What findings are of most.
+// A ranking of findings.
 type FindingRanking struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many different ones there are, also those that are not shown.
+	// How many different ones there are, including those that are not shown.
 	TotalCount int32 `protobuf:"varint,1,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
 	// The first of them.
 	Rows          []*RankedFindings `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
@@ -4547,17 +4547,17 @@ type GetUpgradesRequest struct {
 	Basis []FindingBasis `protobuf:"varint,5,rep,packed,name=basis,proto3,enum=platform.vulnerabilities.v2.FindingBasis" json:"basis,omitempty"`
 	// Only those with, or without, a version that fixes them.
 	Fixable *bool `protobuf:"varint,6,opt,name=fixable,proto3,oneof" json:"fixable,omitempty"`
-	// Only those that the catalog of known exploited vulnerabilities has, or has not.
+	// Only those that the KEV catalog lists, or does not list.
 	KnownExploited *bool `protobuf:"varint,7,opt,name=known_exploited,json=knownExploited,proto3,oneof" json:"known_exploited,omitempty"`
-	// Only with at least this probability of being exploited, from 0 to 1.
+	// Only with at least this EPSS score, from 0 to 1.
 	MinEpss *float64 `protobuf:"fixed64,8,opt,name=min_epss,json=minEpss,proto3,oneof" json:"min_epss,omitempty"`
 	// Only of vulnerabilities with one of these names.
 	VulnerabilityIds []string `protobuf:"bytes,9,rep,name=vulnerability_ids,json=vulnerabilityIds,proto3" json:"vulnerability_ids,omitempty"`
 	// Only of packages with exactly one of these names.
 	Packages []string `protobuf:"bytes,10,rep,name=packages,proto3" json:"packages,omitempty"`
-	// Only of one of these ecosystems; one without a release has all of its releases.
+	// Only of one of these ecosystems; one without a release includes all of its releases.
 	Ecosystems []string `protobuf:"bytes,11,rep,name=ecosystems,proto3" json:"ecosystems,omitempty"`
-	// Only those whose vulnerability and package hold all of these words.
+	// Only those whose vulnerability and package contain all of these words.
 	Query *string `protobuf:"bytes,12,opt,name=query,proto3,oneof" json:"query,omitempty"`
 	// Only those that this identity looks after, by its UID.
 	Assignee *string `protobuf:"bytes,13,opt,name=assignee,proto3,oneof" json:"assignee,omitempty"`
@@ -4579,17 +4579,17 @@ type GetUpgradesRequest struct {
 	NewInRepo *bool `protobuf:"varint,21,opt,name=new_in_repo,json=newInRepo,proto3,oneof" json:"new_in_repo,omitempty"`
 	// Only those whose decision ends before this time.
 	ExpireBefore *timestamppb.Timestamp `protobuf:"bytes,22,opt,name=expire_before,json=expireBefore,proto3" json:"expire_before,omitempty"`
-	// Only those about which this identity decided, by its UID, or an operator's command, by its name.
+	// Only those that this actor decided about: UID of an identity, or name of an operator's command.
 	DecidedBy *string `protobuf:"bytes,23,opt,name=decided_by,json=decidedBy,proto3,oneof" json:"decided_by,omitempty"`
-	// Only of images to which a tag with one of these names points.
+	// Only of images that have a tag with one of these names.
 	TagNames []string `protobuf:"bytes,24,rep,name=tag_names,json=tagNames,proto3" json:"tag_names,omitempty"`
-	// Whether findings of images are included to which no tag points, or only deprecated ones.
+	// Whether to include findings of images without a tag, or with deprecated tags only.
 	WithoutLiveTags bool `protobuf:"varint,25,opt,name=without_live_tags,json=withoutLiveTags,proto3" json:"without_live_tags,omitempty"`
 	// Only of images with one of these digests.
 	Digests []string `protobuf:"bytes,26,rep,name=digests,proto3" json:"digests,omitempty"`
 	// Only of the vulnerabilities and packages of these advisories, by their UIDs.
 	Advisories []string `protobuf:"bytes,27,rep,name=advisories,proto3" json:"advisories,omitempty"`
-	// Whether only those are included about which somebody decided.
+	// Whether to include only findings that somebody decided about.
 	Decided bool `protobuf:"varint,28,opt,name=decided,proto3" json:"decided,omitempty"`
 	// Only in repos with all of these labels: `key=value`, or a key for any value.
 	Labels []string `protobuf:"bytes,29,rep,name=labels,proto3" json:"labels,omitempty"`
@@ -4597,7 +4597,7 @@ type GetUpgradesRequest struct {
 	First int32 `protobuf:"varint,30,opt,name=first,proto3" json:"first,omitempty"`
 	// Only those that somebody looks after (true), or nobody (false).
 	Assigned *bool `protobuf:"varint,31,opt,name=assigned,proto3,oneof" json:"assigned,omitempty"`
-	// Only those with (true), or without (false), a time by which they are to be fixed.
+	// Only those with (true), or without (false), a time by which they must be fixed.
 	HasDueTime *bool `protobuf:"varint,32,opt,name=has_due_time,json=hasDueTime,proto3,oneof" json:"has_due_time,omitempty"`
 	// Only those that the caller looks after (true), or does not (false).
 	AssignedToMe  *bool `protobuf:"varint,33,opt,name=assigned_to_me,json=assignedToMe,proto3,oneof" json:"assigned_to_me,omitempty"`
@@ -4866,22 +4866,22 @@ func (x *GetUpgradesRequest) GetAssignedToMe() bool {
 	return false
 }
 
-// An upgrade of a package, which does away with all of its findings that have a fix.
+// An upgrade of a package, which fixes all of its findings that have a fix.
 type Upgrade struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The package.
 	Package string `protobuf:"bytes,1,opt,name=package,proto3" json:"package,omitempty"`
 	// Its ecosystem; empty where it is not known.
 	Ecosystem string `protobuf:"bytes,2,opt,name=ecosystem,proto3" json:"ecosystem,omitempty"`
-	// The earliest version that is known to be without all of these findings.
+	// The earliest version that is known to fix all of these findings.
 	To string `protobuf:"bytes,3,opt,name=to,proto3" json:"to,omitempty"`
-	// What each installed version needs, those with most findings first: at most 20.
+	// What each installed version needs, at most 20; the versions with the most findings come first.
 	Steps []*PackageUpgrade `protobuf:"bytes,4,rep,name=steps,proto3" json:"steps,omitempty"`
-	// The findings that it does away with.
+	// The findings that it fixes.
 	Gone *FindingCount `protobuf:"bytes,5,opt,name=gone,proto3" json:"gone,omitempty"`
 	// That of the worst finding.
 	Severity *AdvisorySeverity `protobuf:"bytes,6,opt,name=severity,proto3" json:"severity,omitempty"`
-	// The highest probability of being exploited.
+	// The highest EPSS score.
 	Epss *float64 `protobuf:"fixed64,7,opt,name=epss,proto3,oneof" json:"epss,omitempty"`
 	// In how many images the findings are.
 	Images int32 `protobuf:"varint,8,opt,name=images,proto3" json:"images,omitempty"`
@@ -4891,7 +4891,7 @@ type Upgrade struct {
 	FirstSeenTime *timestamppb.Timestamp `protobuf:"bytes,10,opt,name=first_seen_time,json=firstSeenTime,proto3" json:"first_seen_time,omitempty"`
 	// When the first of the findings should be fixed. Absent if none has a date.
 	DueTime *timestamppb.Timestamp `protobuf:"bytes,11,opt,name=due_time,json=dueTime,proto3" json:"due_time,omitempty"`
-	// Why it comes before others, the weightiest first.
+	// Why it comes before others, the weightiest reason first.
 	Reasons       []UpgradeReason `protobuf:"varint,12,rep,packed,name=reasons,proto3,enum=platform.vulnerabilities.v2.UpgradeReason" json:"reasons,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5014,7 +5014,7 @@ func (x *Upgrade) GetReasons() []UpgradeReason {
 // What to upgrade first.
 type UpgradeRanking struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many upgrades there are, also those that are not shown.
+	// How many upgrades there are, including those that are not shown.
 	TotalCount int32 `protobuf:"varint,1,opt,name=total_count,json=totalCount,proto3" json:"total_count,omitempty"`
 	// The first of them, one for each package.
 	Rows          []*Upgrade `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
@@ -5206,9 +5206,9 @@ func (x *UpdateFindingsResponse) GetFindings() []*Finding {
 // Which findings a rule accepts; all given conditions must match.
 type FindingPattern struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// With this rating or a better one.
+	// With at most this rating.
 	MaxSeverity SeverityRating `protobuf:"varint,1,opt,name=max_severity,json=maxSeverity,proto3,enum=platform.vulnerabilities.v2.SeverityRating" json:"max_severity,omitempty"`
-	// With a probability of being exploited below this one.
+	// With an EPSS score below this one.
 	EpssBelow *float64 `protobuf:"fixed64,2,opt,name=epss_below,json=epssBelow,proto3,oneof" json:"epss_below,omitempty"`
 	// Whether there must be no fix.
 	WithoutFix bool `protobuf:"varint,3,opt,name=without_fix,json=withoutFix,proto3" json:"without_fix,omitempty"`
@@ -5220,7 +5220,7 @@ type FindingPattern struct {
 	Scopes []PackageScope `protobuf:"varint,6,rep,packed,name=scopes,proto3,enum=platform.vulnerabilities.v2.PackageScope" json:"scopes,omitempty"`
 	// In repos with all of these labels.
 	Labels []string `protobuf:"bytes,7,rep,name=labels,proto3" json:"labels,omitempty"`
-	// Whether findings are accepted that the catalog of known exploited vulnerabilities has.
+	// Whether findings in the KEV catalog are accepted.
 	IncludeKnownExploited bool `protobuf:"varint,8,opt,name=include_known_exploited,json=includeKnownExploited,proto3" json:"include_known_exploited,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache
@@ -5312,7 +5312,7 @@ func (x *FindingPattern) GetIncludeKnownExploited() bool {
 	return false
 }
 
-// A rule that accepts findings, also those that appear later.
+// A rule that accepts findings, including findings that appear later.
 type AcceptanceRule struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Its UID. Output only.
@@ -5412,7 +5412,7 @@ func (x *AcceptanceRule) GetAcceptedCount() int32 {
 	return 0
 }
 
-// Asks for rules of acceptance.
+// Asks for acceptance rules.
 type GetAcceptanceRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of a group or repo.
@@ -5458,10 +5458,10 @@ func (x *GetAcceptanceRulesRequest) GetWithin() string {
 	return ""
 }
 
-// Rules of acceptance.
+// Acceptance rules.
 type GetAcceptanceRulesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Those that count more come first.
+	// Rules with precedence come first.
 	AcceptanceRules []*AcceptanceRule `protobuf:"bytes,1,rep,name=acceptance_rules,json=acceptanceRules,proto3" json:"acceptance_rules,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -5504,7 +5504,7 @@ func (x *GetAcceptanceRulesResponse) GetAcceptanceRules() []*AcceptanceRule {
 	return nil
 }
 
-// Makes a rule of acceptance.
+// Creates an acceptance rule.
 type CreateAcceptanceRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of a group or repo.
@@ -5696,7 +5696,7 @@ func (x *PreviewAcceptanceRuleResponse) GetTotalCount() int64 {
 	return 0
 }
 
-// Deletes a rule of acceptance.
+// Deletes an acceptance rule.
 type DeleteAcceptanceRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. Its UID.
@@ -5742,14 +5742,14 @@ func (x *DeleteAcceptanceRuleRequest) GetUid() string {
 	return ""
 }
 
-// Within how many days findings are to be fixed, from when they were first seen. Absent: no date.
+// Within how many days findings must be fixed, from when they were first seen. Absent: no date.
 type DuePolicy struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the group or repo whose policy it is.
 	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
 	// When it was set. Output only.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// For findings that the catalog of known exploited vulnerabilities has.
+	// For findings in the KEV catalog.
 	KnownExploitedDays *int32 `protobuf:"varint,3,opt,name=known_exploited_days,json=knownExploitedDays,proto3,oneof" json:"known_exploited_days,omitempty"`
 	// For those rated CRITICAL.
 	CriticalDays *int32 `protobuf:"varint,4,opt,name=critical_days,json=criticalDays,proto3,oneof" json:"critical_days,omitempty"`
@@ -5842,7 +5842,7 @@ func (x *DuePolicy) GetLowDays() int32 {
 	return 0
 }
 
-// Asks for the policy that counts in a place.
+// Asks for the policy that applies in a place.
 type GetDuePolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of a group or repo.
@@ -5888,12 +5888,12 @@ func (x *GetDuePolicyRequest) GetWithin() string {
 	return ""
 }
 
-// Sets a policy. Each number is from 1 to 3650; without any, that of the group around it counts again.
+// Sets a policy. Each number is from 1 to 3650; without any, the policy of the group around it applies again.
 type SetDuePolicyRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Required. UID of a group or repo.
 	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
-	// For findings that the catalog of known exploited vulnerabilities has.
+	// For findings in the KEV catalog.
 	KnownExploitedDays *int32 `protobuf:"varint,2,opt,name=known_exploited_days,json=knownExploitedDays,proto3,oneof" json:"known_exploited_days,omitempty"`
 	// For those rated CRITICAL.
 	CriticalDays *int32 `protobuf:"varint,3,opt,name=critical_days,json=criticalDays,proto3,oneof" json:"critical_days,omitempty"`
@@ -5979,7 +5979,7 @@ func (x *SetDuePolicyRequest) GetLowDays() int32 {
 	return 0
 }
 
-// The policy that counts in a place.
+// The policy that applies in a place.
 type DuePolicyResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The policy; absent if there is none.

@@ -60,11 +60,11 @@ type EventsServiceClient interface {
 	GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error)
 	// Counts the changes that were made and denied in each interval. Needs CAP_IAM_GROUPS_UPDATE there.
 	GetEventActivity(context.Context, *v2.GetEventActivityRequest) (*v2.GetEventActivityResponse, error)
-	// Makes deliveries again. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
+	// Delivers events again. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
 	Redeliver(context.Context, *v2.RedeliverRequest) (*v2.RedeliverResponse, error)
-	// Gives a subscription a new secret, which only this answer shows. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
+	// Gives a subscription a new webhook secret, which only this answer shows. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
 	RotateSubscriptionSecret(context.Context, *v2.RotateSubscriptionSecretRequest) (*v2.Subscription, error)
-	// Has events delivered again to a sink that did not answer. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
+	// Enables a disabled subscription, for events from now on. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
 	EnableSubscription(context.Context, *v2.EnableSubscriptionRequest) (*v2.Subscription, error)
 }
 
@@ -193,11 +193,11 @@ type EventsServiceHandler interface {
 	GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error)
 	// Counts the changes that were made and denied in each interval. Needs CAP_IAM_GROUPS_UPDATE there.
 	GetEventActivity(context.Context, *v2.GetEventActivityRequest) (*v2.GetEventActivityResponse, error)
-	// Makes deliveries again. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
+	// Delivers events again. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
 	Redeliver(context.Context, *v2.RedeliverRequest) (*v2.RedeliverResponse, error)
-	// Gives a subscription a new secret, which only this answer shows. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
+	// Gives a subscription a new webhook secret, which only this answer shows. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
 	RotateSubscriptionSecret(context.Context, *v2.RotateSubscriptionSecretRequest) (*v2.Subscription, error)
-	// Has events delivered again to a sink that did not answer. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
+	// Enables a disabled subscription, for events from now on. Needs CAP_EVENTS_SUBSCRIPTIONS_CREATE.
 	EnableSubscription(context.Context, *v2.EnableSubscriptionRequest) (*v2.Subscription, error)
 }
 

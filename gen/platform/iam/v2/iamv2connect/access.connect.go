@@ -57,7 +57,7 @@ const (
 
 // AccessServiceClient is a client for the platform.iam.v2.AccessService service.
 type AccessServiceClient interface {
-	// Lists the role bindings that count on a group, inherited ones among them. With a capability, it lists who can. Needs CAP_IAM_ROLE_BINDINGS_LIST there.
+	// Lists the role bindings that count on a group, including inherited ones. With a capability, it lists who can. Needs CAP_IAM_ROLE_BINDINGS_LIST there.
 	ListEffectiveRoleBindings(context.Context, *v2.ListEffectiveRoleBindingsRequest) (*v2.ListEffectiveRoleBindingsResponse, error)
 	// Reads what the caller may do on a resource, or an identity: that needs CAP_IAM_IDENTITY_LIST and CAP_IAM_ROLE_BINDINGS_LIST.
 	GetEffectiveCapabilities(context.Context, *v2.GetEffectiveCapabilitiesRequest) (*v2.GetEffectiveCapabilitiesResponse, error)
@@ -65,7 +65,7 @@ type AccessServiceClient interface {
 	GetAccessAt(context.Context, *v2.GetAccessAtRequest) (*v2.GetAccessAtResponse, error)
 	// Reads how access to a group and what is below it changed, the newest change first. Needs CAP_IAM_ROLE_BINDINGS_LIST and CAP_IAM_GROUPS_UPDATE there.
 	GetAccessChanges(context.Context, *v2.GetAccessChangesRequest) (*v2.GetAccessChangesResponse, error)
-	// Notes that the caller has reviewed role bindings, and that they stay: all or none. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
+	// Records that the caller has reviewed role bindings, and that they stay: all or none. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
 	ConfirmRoleBindings(context.Context, *v2.ConfirmRoleBindingsRequest) (*v2.ConfirmRoleBindingsResponse, error)
 	// Deletes up to 100 role bindings: all or none. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
 	BatchDeleteRoleBindings(context.Context, *v2.BatchDeleteRoleBindingsRequest) (*v2.UIDs, error)
@@ -210,7 +210,7 @@ func (c *accessServiceClient) Search(ctx context.Context, req *v2.SearchRequest)
 
 // AccessServiceHandler is an implementation of the platform.iam.v2.AccessService service.
 type AccessServiceHandler interface {
-	// Lists the role bindings that count on a group, inherited ones among them. With a capability, it lists who can. Needs CAP_IAM_ROLE_BINDINGS_LIST there.
+	// Lists the role bindings that count on a group, including inherited ones. With a capability, it lists who can. Needs CAP_IAM_ROLE_BINDINGS_LIST there.
 	ListEffectiveRoleBindings(context.Context, *v2.ListEffectiveRoleBindingsRequest) (*v2.ListEffectiveRoleBindingsResponse, error)
 	// Reads what the caller may do on a resource, or an identity: that needs CAP_IAM_IDENTITY_LIST and CAP_IAM_ROLE_BINDINGS_LIST.
 	GetEffectiveCapabilities(context.Context, *v2.GetEffectiveCapabilitiesRequest) (*v2.GetEffectiveCapabilitiesResponse, error)
@@ -218,7 +218,7 @@ type AccessServiceHandler interface {
 	GetAccessAt(context.Context, *v2.GetAccessAtRequest) (*v2.GetAccessAtResponse, error)
 	// Reads how access to a group and what is below it changed, the newest change first. Needs CAP_IAM_ROLE_BINDINGS_LIST and CAP_IAM_GROUPS_UPDATE there.
 	GetAccessChanges(context.Context, *v2.GetAccessChangesRequest) (*v2.GetAccessChangesResponse, error)
-	// Notes that the caller has reviewed role bindings, and that they stay: all or none. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
+	// Records that the caller has reviewed role bindings, and that they stay: all or none. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
 	ConfirmRoleBindings(context.Context, *v2.ConfirmRoleBindingsRequest) (*v2.ConfirmRoleBindingsResponse, error)
 	// Deletes up to 100 role bindings: all or none. Needs CAP_IAM_ROLE_BINDINGS_DELETE.
 	BatchDeleteRoleBindings(context.Context, *v2.BatchDeleteRoleBindingsRequest) (*v2.UIDs, error)

@@ -45,8 +45,8 @@ const (
 type OperationsServiceClient interface {
 	// Reads an operation. Needs one of CAP_SBOMS_IMPORT, CAP_VEX_IMPORT, CAP_ADVISORIES_IMPORT and CAP_REGISTRY_IMPORT.
 	GetOperation(context.Context, *v2.GetOperationRequest) (*v2.Operation, error)
-	// Stops an operation. What it has stored stays, and the same request does the rest. One that has ended stays as it is. Needs the same as
-	// GetOperation.
+	// Stops an operation. What it has stored stays, and the same request does the rest. An operation that has ended stays as it is. Needs
+	// the same as GetOperation.
 	CancelOperation(context.Context, *v2.CancelOperationRequest) (*v2.Operation, error)
 }
 
@@ -106,8 +106,8 @@ func (c *operationsServiceClient) CancelOperation(ctx context.Context, req *v2.C
 type OperationsServiceHandler interface {
 	// Reads an operation. Needs one of CAP_SBOMS_IMPORT, CAP_VEX_IMPORT, CAP_ADVISORIES_IMPORT and CAP_REGISTRY_IMPORT.
 	GetOperation(context.Context, *v2.GetOperationRequest) (*v2.Operation, error)
-	// Stops an operation. What it has stored stays, and the same request does the rest. One that has ended stays as it is. Needs the same as
-	// GetOperation.
+	// Stops an operation. What it has stored stays, and the same request does the rest. An operation that has ended stays as it is. Needs
+	// the same as GetOperation.
 	CancelOperation(context.Context, *v2.CancelOperationRequest) (*v2.Operation, error)
 }
 

@@ -66,18 +66,18 @@ type SourcesServiceClient interface {
 	GetSource(context.Context, *v2.GetSourceRequest) (*v2.Source, error)
 	// Lists sources. Needs CAP_SOURCES_LIST.
 	ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error)
-	// Creates a source, which is read as soon as a server is free. Needs CAP_SOURCES_CREATE, and what
-	// importing the same needs: CAP_ADVISORIES_IMPORT, CAP_VEX_IMPORT, CAP_SBOMS_IMPORT, or the latter
-	// and CAP_REGISTRY_IMPORT.
+	// Creates a source, which is read as soon as a server is free. Needs CAP_SOURCES_CREATE, and what an
+	// import of the same data needs: CAP_ADVISORIES_IMPORT, CAP_VEX_IMPORT, CAP_SBOMS_IMPORT, or both
+	// CAP_SBOMS_IMPORT and CAP_REGISTRY_IMPORT.
 	CreateSource(context.Context, *v2.CreateSourceRequest) (*v2.Source, error)
-	// Updates a source. If its url has another host, its credentials must be given again. Needs
-	// CAP_SOURCES_UPDATE, and what its creation needs beside.
+	// Updates a source. If its url has another host, give its credentials again. Needs CAP_SOURCES_UPDATE,
+	// and what an import of the same data needs.
 	UpdateSource(context.Context, *v2.UpdateSourceRequest) (*v2.Source, error)
-	// Has a source read as soon as a server is free, also a paused one. One that is being read is
+	// Has a source read as soon as a server is free, even if it is paused. A source that is being read is
 	// read once more afterwards. Needs CAP_SOURCES_UPDATE.
 	RunSource(context.Context, *v2.RunSourceRequest) (*v2.Source, error)
-	// Ends the run of a source. What it has imported before stays. A source that is not being read
-	// stays as it is. Needs CAP_SOURCES_UPDATE.
+	// Ends the run of a source. What it has already imported stays. A source that is not being read stays
+	// as it is. Needs CAP_SOURCES_UPDATE.
 	CancelSource(context.Context, *v2.CancelSourceRequest) (*v2.Source, error)
 	// Reads the last 30 runs of a source, the newest first. Needs CAP_SOURCES_LIST.
 	GetSourceRuns(context.Context, *v2.GetSourceRunsRequest) (*v2.GetSourceRunsResponse, error)
@@ -240,18 +240,18 @@ type SourcesServiceHandler interface {
 	GetSource(context.Context, *v2.GetSourceRequest) (*v2.Source, error)
 	// Lists sources. Needs CAP_SOURCES_LIST.
 	ListSources(context.Context, *v2.ListSourcesRequest) (*v2.ListSourcesResponse, error)
-	// Creates a source, which is read as soon as a server is free. Needs CAP_SOURCES_CREATE, and what
-	// importing the same needs: CAP_ADVISORIES_IMPORT, CAP_VEX_IMPORT, CAP_SBOMS_IMPORT, or the latter
-	// and CAP_REGISTRY_IMPORT.
+	// Creates a source, which is read as soon as a server is free. Needs CAP_SOURCES_CREATE, and what an
+	// import of the same data needs: CAP_ADVISORIES_IMPORT, CAP_VEX_IMPORT, CAP_SBOMS_IMPORT, or both
+	// CAP_SBOMS_IMPORT and CAP_REGISTRY_IMPORT.
 	CreateSource(context.Context, *v2.CreateSourceRequest) (*v2.Source, error)
-	// Updates a source. If its url has another host, its credentials must be given again. Needs
-	// CAP_SOURCES_UPDATE, and what its creation needs beside.
+	// Updates a source. If its url has another host, give its credentials again. Needs CAP_SOURCES_UPDATE,
+	// and what an import of the same data needs.
 	UpdateSource(context.Context, *v2.UpdateSourceRequest) (*v2.Source, error)
-	// Has a source read as soon as a server is free, also a paused one. One that is being read is
+	// Has a source read as soon as a server is free, even if it is paused. A source that is being read is
 	// read once more afterwards. Needs CAP_SOURCES_UPDATE.
 	RunSource(context.Context, *v2.RunSourceRequest) (*v2.Source, error)
-	// Ends the run of a source. What it has imported before stays. A source that is not being read
-	// stays as it is. Needs CAP_SOURCES_UPDATE.
+	// Ends the run of a source. What it has already imported stays. A source that is not being read stays
+	// as it is. Needs CAP_SOURCES_UPDATE.
 	CancelSource(context.Context, *v2.CancelSourceRequest) (*v2.Source, error)
 	// Reads the last 30 runs of a source, the newest first. Needs CAP_SOURCES_LIST.
 	GetSourceRuns(context.Context, *v2.GetSourceRunsRequest) (*v2.GetSourceRunsResponse, error)

@@ -46,7 +46,7 @@ const (
 
 // ExposuresServiceClient is a client for the platform.vulnerabilities.v2.ExposuresService service.
 type ExposuresServiceClient interface {
-	// Reads what is known of a vulnerability, and counts its findings. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	// Reads what is known about a vulnerability, and counts its findings. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetVulnerabilityExposure(context.Context, *v2.GetVulnerabilityExposureRequest) (*v2.VulnerabilityExposure, error)
 	// Counts the advisories of a group by state and rating. Needs CAP_ADVISORIES_LIST.
 	SummarizeAdvisories(context.Context, *v2.SummarizeAdvisoriesRequest) (*v2.AdvisorySummary, error)
@@ -128,7 +128,7 @@ func (c *exposuresServiceClient) GetAdvisoryActivity(ctx context.Context, req *v
 // ExposuresServiceHandler is an implementation of the platform.vulnerabilities.v2.ExposuresService
 // service.
 type ExposuresServiceHandler interface {
-	// Reads what is known of a vulnerability, and counts its findings. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	// Reads what is known about a vulnerability, and counts its findings. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetVulnerabilityExposure(context.Context, *v2.GetVulnerabilityExposureRequest) (*v2.VulnerabilityExposure, error)
 	// Counts the advisories of a group by state and rating. Needs CAP_ADVISORIES_LIST.
 	SummarizeAdvisories(context.Context, *v2.SummarizeAdvisoriesRequest) (*v2.AdvisorySummary, error)

@@ -107,21 +107,21 @@ type FindingsServiceClient interface {
 	GetTopVulnerabilities(context.Context, *v2.GetTopVulnerabilitiesRequest) (*v2.FindingRanking, error)
 	// Ranks the packages that the findings of a list are about. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error)
-	// Ranks the upgrades of packages that do away with findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	// Ranks the upgrades of packages that fix findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error)
 	// Decides about findings, all or none. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error)
-	// Reads the rules of acceptance that hold in a group or repo: its own, and those of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Reads the acceptance rules that apply in a group or repo: its own, and the rules of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	GetAcceptanceRules(context.Context, *v2.GetAcceptanceRulesRequest) (*v2.GetAcceptanceRulesResponse, error)
-	// Accepts the findings of a group or repo that meet conditions, also later ones. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Accepts the findings of a group or repo that meet conditions, including later ones. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	CreateAcceptanceRule(context.Context, *v2.CreateAcceptanceRuleRequest) (*v2.AcceptanceRule, error)
 	// Lists the findings that a rule would accept now. Needs what its creation needs.
 	PreviewAcceptanceRule(context.Context, *v2.PreviewAcceptanceRuleRequest) (*v2.PreviewAcceptanceRuleResponse, error)
-	// Deletes a rule of acceptance. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Deletes an acceptance rule. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	DeleteAcceptanceRule(context.Context, *v2.DeleteAcceptanceRuleRequest) (*emptypb.Empty, error)
-	// Reads the policy that counts in a group or repo. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Reads the policy that applies in a group or repo. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	GetDuePolicy(context.Context, *v2.GetDuePolicyRequest) (*v2.DuePolicyResponse, error)
-	// Sets within how many days the findings of a group or repo are to be fixed. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Sets within how many days the findings of a group or repo must be fixed. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	SetDuePolicy(context.Context, *v2.SetDuePolicyRequest) (*v2.DuePolicyResponse, error)
 }
 
@@ -449,21 +449,21 @@ type FindingsServiceHandler interface {
 	GetTopVulnerabilities(context.Context, *v2.GetTopVulnerabilitiesRequest) (*v2.FindingRanking, error)
 	// Ranks the packages that the findings of a list are about. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error)
-	// Ranks the upgrades of packages that do away with findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	// Ranks the upgrades of packages that fix findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error)
 	// Decides about findings, all or none. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error)
-	// Reads the rules of acceptance that hold in a group or repo: its own, and those of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Reads the acceptance rules that apply in a group or repo: its own, and the rules of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	GetAcceptanceRules(context.Context, *v2.GetAcceptanceRulesRequest) (*v2.GetAcceptanceRulesResponse, error)
-	// Accepts the findings of a group or repo that meet conditions, also later ones. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Accepts the findings of a group or repo that meet conditions, including later ones. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	CreateAcceptanceRule(context.Context, *v2.CreateAcceptanceRuleRequest) (*v2.AcceptanceRule, error)
 	// Lists the findings that a rule would accept now. Needs what its creation needs.
 	PreviewAcceptanceRule(context.Context, *v2.PreviewAcceptanceRuleRequest) (*v2.PreviewAcceptanceRuleResponse, error)
-	// Deletes a rule of acceptance. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Deletes an acceptance rule. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	DeleteAcceptanceRule(context.Context, *v2.DeleteAcceptanceRuleRequest) (*emptypb.Empty, error)
-	// Reads the policy that counts in a group or repo. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Reads the policy that applies in a group or repo. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	GetDuePolicy(context.Context, *v2.GetDuePolicyRequest) (*v2.DuePolicyResponse, error)
-	// Sets within how many days the findings of a group or repo are to be fixed. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
+	// Sets within how many days the findings of a group or repo must be fixed. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	SetDuePolicy(context.Context, *v2.SetDuePolicyRequest) (*v2.DuePolicyResponse, error)
 }
 
