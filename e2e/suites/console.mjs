@@ -242,6 +242,7 @@ await check('an image has a page that says what it is, how it stands beside the 
   await page.getByRole('row').filter({ hasText: '4.2.7' }).getByRole('link', { name: worst.digest.slice(7, 19) }).click();
   await page.waitForURL(/image=sha256/);
   await loaded(page);
+  assert.equal(await page.evaluate(() => document.activeElement.tagName), 'H1', 'the focus is not on the heading');
   assert.equal(await page.getByRole('heading', { level: 1 }).innerText(), 'checkout:4.2.7');
   const { repo: { tag: { image } } } = await data('{ repo(path: "acme/engineering/shop/checkout") { tag(name: "4.2.7") { image { sizes { architecture } sboms { format } findingSummary { open { total fixable } } packages(first: 0) { totalCount } } } } }');
   const said = await text(page);
@@ -565,7 +566,7 @@ await check('filters are in the address and survive a reload', async () => {
   await page.waitForURL(/severity=MEDIUM/);
   await eventually(async () => !/ACME-2026-0003/.test(await text(page)), 'the rows of another severity stay');
   await page.locator('.toggle', { hasText: 'Medium' }).click();
-  await page.getByRole('group', { name: 'Which advisories' }).getByRole('button', { name: /^Fixed/ }).click();
+  await page.getByRole('group', { name: 'Which advisories' }).getByRole('button', { name: /^Fix available/ }).click();
   await page.getByRole('link', { name: /ACME-2026-0001/ }).click();
   await page.locator('.timeline').waitFor();
   assert.match(await page.locator('.timeline').innerText(), /Detected[^]*Listed by security@example.com, imported[^]*Fixed[^]*2\.4\.1/);

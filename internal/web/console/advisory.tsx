@@ -108,7 +108,7 @@ function References({ exposure }: { exposure: Exposure }) {
 
 /** This table shows what is affected: in which repo, by which package, and which version helps. */
 function Affected({ found: { nodes, totalCount, pageInfo }, open, id, uid, names }: { found: NonNullable<VulnerabilityQuery['findings']>; open?: NonNullable<VulnerabilityQuery['open']>['nodes'][number]; id: string; uid: string; names: string[] }) {
-  if (nodes.length === 0) return <Empty title="No image is affected">No image below {names.at(-1)} with a tag that is not deprecated has a finding of {id}. The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</Empty>;
+  if (nodes.length === 0) return <Empty title="No finding">No image below {names.at(-1)} with a tag that is not deprecated has a finding of {id}. An image <Link to={groupAddress(names, uid, 'packages', { show: 'unknown' })}>without an SBOM</Link> can still be affected.</Empty>;
   const all = () => groupAddress(names, uid, 'findings', { vulnerability: id });
   return (
     <>

@@ -37,6 +37,12 @@ const keys: Record<string, Key> = {
   scope: among(scopes, 'scopes'), seen: day('firstSeenSince', 'firstSeenBefore'), due: day(undefined, 'dueBefore'), until: day(undefined, 'expireBefore'),
 };
 
+// These names look like filters, and what they would ask for is chosen elsewhere.
+const elsewhere: Record<string, string> = {
+  repo: 'Open the page of the repo: it has its findings.', group: 'Open the page of the group: it has its findings.', image: 'Open the page of the image: it has its findings.',
+  state: 'Use “is:”, such as is:accepted.', assignee: 'Use is:mine or is:assigned, or choose a person beside the severities.', cve: 'Use “id:”.',
+};
+
 /** Each filter with the values that it takes. */
 export const filterHelp: [string, string][] = Object.entries(keys).map(([name, { takes }]) => [name, takes]);
 
@@ -45,7 +51,8 @@ export function readFilters(typed: string): Typed {
   const filter: Record<string, unknown> = {}, words: string[] = [], faults: string[] = [];
   for (const token of typed.split(/\s+/).filter(Boolean)) {
     const [, name, values = ''] = token.match(/^(\w+):(.*)$/) ?? [], key = Object.hasOwn(keys, name?.toLowerCase() ?? '') ? keys[name.toLowerCase()] : undefined;
-    if (!key) words.push(token);
+    if (!key && name && Object.hasOwn(elsewhere, name.toLowerCase())) faults.push(`There is no filter “${name}:”. ${elsewhere[name.toLowerCase()]}`);
+    else if (!key) words.push(token);
     else if (!values.replaceAll(',', '')) faults.push(`“${name}:” needs a value: ${key.takes}.`);
     else for (const value of values.split(',').filter(Boolean)) {
       const read = key.read(value);

@@ -61,6 +61,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
   const list = usePages<FindingsQuery, FindingRowFragment, FindingsQueryVariables>(FindingsDocument, { uid, first: 50, start: true, where, orderBy: sorting.orderBy }, (data) => data.findings, { start: false }, { pause: by !== undefined });
   const groups = useGroups(by, uid, where), rows = by ? noRows : list.rows, first = by ? groups.data : list.first, loading = by ? groups.loading || !groups.own : list.loading, started = by ? groups.data !== undefined : list.started;
   const total = first?.findings?.totalCount, numbers = image ? image.numbers : first?.findingSummary;
+  const isUnknown = numbers?.knownImages === 0 && (image !== undefined || numbers.images > 0) && view.of(numbers).total === 0;
   const height = useNarrow() ? 86 : 62; // This is the height of a row before it is measured.
   const opening = useOpened('findings'), columns = columnsOf(inRepo), shown = useColumns('findings', columns);
   const { marking, chosen, clear } = useMarking(rows, (row) => row.uid, (row) => `${row.vulnerabilityId} in ${row.repo?.name ?? nameOfPackage(row)}`), fixed = chosen.find(({ viewerCapabilities }) => !viewerCapabilities.includes('FINDINGS_UPDATE'));
@@ -76,7 +77,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
   return (
     <>
       <div className="tabs-line"><div className="tabs" role="group" aria-label="Which findings">{views.map((one) => (
-        <button key={one.value} type="button" aria-pressed={one === view && isFree(...Object.keys(view.filter) as (keyof FindingFilter)[])} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
+        <button key={one.value} type="button" aria-pressed={one === view && isFree(...Object.keys(view.filter) as (keyof FindingFilter)[])} onClick={() => narrow({ show: one.value || undefined })}>{one.name} {numbers ? !narrowed && !exploited && rated.length === 0 && !isUnknown && <small>{count(one.total?.(numbers) ?? one.of(numbers).total)}</small> : <small aria-hidden style={{ visibility: 'hidden' }}>00</small> /* It keeps the place of the count. */}</button>
       ))}</div><GroupingSelect value={by} inRepo={inRepo} /></div>
       <div className="filters">
         <Find value={query} label="Find words, or severity:high" onChange={(q) => narrow({ q }, { replace: query !== '' && q !== '' })} />
@@ -87,7 +88,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
         {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `You can decide about at most ${count(mostDecided)} findings at once. Narrow the list by severity, words or package, or open a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
-        <span className="total" role="status">{total != null && !loading ? plural(total, 'finding') : ' '}</span>
+        <span className="total" role="status">{total != null && !loading && !isUnknown ? plural(total, 'finding') : ' '}</span>
       </div>
       {typed.faults.map((fault) => <p key={fault} className="fault note" role="alert">{fault}</p>)}
       {(shownRatings.length > 1 || filtered || knownExploited > 0 || (total ?? 0) > 1) && <div className="filters tight">
@@ -105,7 +106,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
       {(by ? groups : list).problems.length > 0 && rows.length === 0 ? <Problems loaded={by ? groups : list} />
         : !started ? <div className="table"><div className="pad"><Lines rows={8} height={38} /></div></div>
         : (by ? total === 0 : rows.length === 0) && !loading ? <div className="table">{filtered ? <Empty title="No finding matches">No finding in {name} matches all filters. <button type="button" className="link-button" onClick={() => narrow({ q: undefined, severity: undefined, exploited: undefined, since: undefined, package: undefined, vulnerability: undefined, ecosystem: undefined, assignee: undefined })}>Show all of them</button></Empty>
-          : image?.numbers?.knownImages === 0 ? <Empty title="Findings are unknown">This image has no SBOM: see <a href="/guide/importing">importing</a>.</Empty> : <Empty title={view.value === '' ? 'No open findings' : 'No findings'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
+          : isUnknown ? <Empty title="Findings are unknown">{image || numbers.images === 1 ? 'The image has no SBOM' : `None of ${plural(numbers.images, 'image')} has an SBOM`}: see <a href="/guide/importing">importing</a>.</Empty> : <Empty title={view.value === '' ? 'No open findings' : 'No findings'}>{view.none}{view.value === '' && <> The packages of an image come from its SBOM: see <a href="/guide/importing">importing</a>.</>}</Empty>}</div>
         : by ? <Groups by={by} data={groups.data!} names={names} loading={loading} />
         : <Table label="Findings" kind="finding-columns" columns={shown} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting} opening={opening} marking={marking}
             story={(row) => <><Facts finding={row} /><Decision finding={row} /></>} />}
@@ -165,12 +166,13 @@ function Facts({ finding }: { finding: FindingRowFragment }) {
 
 /** This part says what was decided about a finding, and lets the reader decide. */
 function Decision({ finding }: { finding: FindingRowFragment }) {
-  const { state, expireTime, dueTime, note, justification, assignee } = finding;
+  const { state, expireTime, dueTime, note, justification, assignee, decidedBy, decider } = finding;
   return (
     <div>
       <dl>
         <div><dt>State</dt><dd><span className={'state ' + stateKinds[state]}>{stateNames[state]}</span></dd></div>
         {justification && <div><dt>Reason</dt><dd>{reasonOf(justification)}</dd></div>}
+        {decidedBy && <div><dt>Decided by</dt><dd>{decider?.name ?? decidedBy}</dd></div>}
         {note && <div><dt>Note</dt><dd>{note}</dd></div>}
         {expireTime && <div><dt>Until</dt><dd>{dayOf(expireTime)}, then it is open again</dd></div>}
         {dueTime && <div><dt>Fix by</dt><dd>{dayOf(dueTime)}</dd></div>}

@@ -10,7 +10,7 @@ import { packageAddress } from './package-list';
 import { repoAddress } from './places';
 import { Link, narrow, useLocation } from './router';
 import { SaveRows, Table, type Column } from './table';
-import { CopyButton, Empty, Lines, Problems, Time } from './ui';
+import { CopyButton, Empty, Lines, Problems, Time, useKeptFocus } from './ui';
 import { lastMoved, sortTags } from './versions';
 import { bytes, count, dayOf, plural, shortDigest, shorten } from './words';
 
@@ -26,8 +26,9 @@ interface ImageProps { uid: string; name: string; digest: string; groupNames: st
 /** This page shows an image by its digest, so it stays the same when its tags move. */
 export function Image({ uid, name, digest, groupNames }: ImageProps) {
   const tab = useLocation().search.get('tab') ?? '';
+  useKeptFocus();
   const loaded = useData(ImageDocument, { uid, digest, referrer: digest.replace(':', '-') }, { keep: true }), { data, loading } = loaded, repo = data?.repo;
-  if (!repo && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
+  if ((!repo || loaded.problems.some(({ code }) => code === 'INVALID_ARGUMENT')) && !loading) return <div className="page"><Problems loaded={loaded} /></div>;
   const place = { uid, name: repo?.name ?? name }, tags = sortTags(repo?.tags?.nodes ?? [], repo?.activeTags ?? []), image = repo?.found?.nodes[0]?.image, numbers = image?.findingSummary;
   const title = tags[0] ? `${place.name}:${shorten(tags[0].name)}` : `${place.name}@${shortDigest(digest)}`;
   return (
@@ -38,7 +39,7 @@ export function Image({ uid, name, digest, groupNames }: ImageProps) {
       {loaded.old && <Problems loaded={loaded} />}
       {repo ? tags.length > 0 && <Facts repo={repo} image={image} tags={tags} digest={digest} /> : <dl className="facts"><div>&nbsp;</div></dl>}
       {repo?.tags && tags.length === 0 ? <div className="table"><Empty title="Nothing is known of this image">Its tags were moved or deleted. Findings and packages are known while a tag points to an image.</Empty></div> : <div className={repo ? undefined : 'unseen'}>
-        <Tabs label="What to show" chosen={tab} options={[{ value: '', name: 'Findings', count: numbers?.open.total }, { value: 'packages', name: 'Packages', count: image?.packages?.totalCount }]} />
+        <Tabs label="What to show" chosen={tab} options={[{ value: '', name: 'Findings', count: numbers?.knownImages === 0 && numbers.open.total === 0 ? undefined : numbers?.open.total }, { value: 'packages', name: 'Packages', count: image?.packages?.totalCount }]} />
         {tab === 'packages' ? <PackagesOf uid={uid} digest={digest} title={title} groupNames={groupNames} />
           : <FindingList uid={uid} name={title} inRepo image={{ digest, numbers }} held={repo ? { capabilities: repo.viewerCapabilities, on: repo.name } : undefined} />}
       </div>}
@@ -77,7 +78,7 @@ function Facts({ repo, image, tags, digest }: PartProps) {
       <Fact name="Tags">{tags.map((tag) => <Fragment key={tag.uid}><span className={'tag-name' + (tag.deprecated ? ' past' : '')} title={tag.deprecated ? `${tag.name} is deprecated` : tag.name}>{shorten(tag.name)}{repo.activeTags.includes(tag.name) && <i title="active" />}</span></Fragment>)}{more > 0 && ` and ${count(more)} more`}</Fact>
       <Fact name="Last moved"><Time at={lastMoved(tags)} /></Fact>
       <Fact name="Architectures and sizes">{image?.sizes.length ? image.sizes.map(({ architecture, size }) => (size == null ? architecture : `${architecture} ${bytes(size)}`)).join(' · ') : 'unknown'}</Fact>
-      <Fact name="Base image">{image?.baseName ? <>{image.baseName}{image.baseDigest && <code title={image.baseDigest}> {shortDigest(image.baseDigest)}</code>}</> : 'unknown: the image has no annotation org.opencontainers.image.base.name'}</Fact>
+      <Fact name="Base image">{image?.baseName ? <>{image.baseName}{image.baseDigest && <code title={image.baseDigest}> {shortDigest(image.baseDigest)}</code>}</> : 'unknown: no annotation org.opencontainers.image.base.name was imported'}</Fact>
       <Fact name="SBOM">{image?.sboms?.length ? <>{image.sboms.map(({ format, architecture, createTime }) => `${format}${architecture ? ` for ${architecture}` : ''}, imported on ${dayOf(createTime)}`).join(' · ')} <SBOMLinks sboms={image.sboms} image={repo.name} /></> : <>none: see <a href="/guide/importing">importing</a></>}</Fact>
       <Fact name="Signatures and attestations">{referring.length > 0 ? referring.map(({ uid, what, updateTime }, i) => <Fragment key={uid}>{i > 0 && ' · '}{what} of {dayOf(updateTime)}</Fragment>) : 'no tag refers to this image'}{referring.length > 0 && <span className="dim"> (Atrium does not verify them)</span>}</Fact>
     </dl>

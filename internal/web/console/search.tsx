@@ -43,7 +43,7 @@ function Finder({ onClose, pages }: { onClose: () => void; pages: Hit[] }) {
   const found = answer ? [...(answer.search?.edges ?? []).map(({ node }) => hitOf(node, pages)).filter((hit) => hit !== undefined), ...findingHits(answer.findings?.nodes ?? []), ...advisoryHits(answer.advisories?.nodes ?? []), ...packageHits(answer.packages?.nodes ?? [])] : [];
   const fitting = words.length === 0 ? [] : pages.filter(({ title, detail }) => words.every((word) => fold(`${title} ${detail}`).includes(word))).slice(0, mostPages);
   // The hits of a kind are together, and the kind with the best hit comes first.
-  const groups = [...Map.groupBy(words.length === 0 ? recent.map((hit) => ({ ...hit, group: 'Recently opened' })) : [...found, ...fitting].map((hit) => ({ ...hit, group: titles[hit.kind] ?? hit.kind })), ({ group }) => group)];
+  const groups = [...Map.groupBy(words.length === 0 ? [...recent.map((hit) => ({ ...hit, group: 'Recently opened' })), ...pages.slice(0, mostPages).map((hit) => ({ ...hit, group: 'Pages' }))] : [...found, ...fitting].map((hit) => ({ ...hit, group: titles[hit.kind] ?? hit.kind })), ({ group }) => group)];
   const hits = groups.flatMap(([, same]) => same);
   // Who may not see findings, packages or advisories finds everything else.
   const problem = problemsOf(error).find(({ path }) => !['findings', 'packages', 'advisories'].includes(path.split('.')[0]) && !path.includes('findingSummary'));

@@ -80,6 +80,7 @@ export function Table<Row, Sort extends string = string>({ label, kind, columns,
           );
         })}
       </div>
+      {total !== undefined && total > items.length && <p className="print-only">The first {count(items.length)} of {count(total)} rows. To have all of them, export the list.</p>}
     </div>
   );
 }

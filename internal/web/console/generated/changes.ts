@@ -52,27 +52,25 @@ export const changes: Record<string, Change> = {
    "roleUid": {
     "type": "text",
     "required": true,
-    "about": "Uid of the role: a built-in one, or one of that group or above it."
+    "about": "Uid of the role: a built-in role, or a role of that group or of a group above it."
    },
    "expireTime": {
     "type": "time",
-    "about": "From then on the binding gives nothing; must be in the future. Default: it never expires."
+    "about": "When the binding expires, in the future; from then on it grants nothing. Default: never."
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
  "CancelSource": {
-  "needs": [
-   "sources.update"
-  ],
+  "needs": [],
   "fields": {
    "uid": {
     "type": "text",
@@ -111,7 +109,7 @@ export const changes: Record<string, Change> = {
    "roleUid": {
     "type": "text",
     "required": true,
-    "about": "Uid of the role: a built-in one, or one of the scope or above it."
+    "about": "Uid of the role: a built-in role, or a role of the scope or of a group above it."
    },
    "scope": {
     "type": "text",
@@ -119,12 +117,12 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -135,7 +133,7 @@ export const changes: Record<string, Change> = {
   "fields": {
    "parent": {
     "type": "text",
-    "about": "Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner."
+    "about": "Uid of the group to create it in. Without it, a root group is created, which works only if the service allows sign-up. The caller becomes its owner."
    },
    "name": {
     "type": "text",
@@ -153,12 +151,12 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -176,11 +174,11 @@ export const changes: Record<string, Change> = {
    "roleUid": {
     "type": "text",
     "required": true,
-    "about": "Uid of the role to offer: a built-in one, or one of that group or above it."
+    "about": "Uid of the role to offer: a built-in role, or a role of that group or of a group above it."
    },
    "email": {
     "type": "text",
-    "about": "Email address of the only one who can accept; anyone with the code where absent."
+    "about": "Email address of the only person who can accept; default: anyone with the code."
    },
    "ttl": {
     "type": "duration",
@@ -191,11 +189,11 @@ export const changes: Record<string, Change> = {
    },
    "singleUse": {
     "type": "yes",
-    "about": "Whether it is deleted when it is accepted."
+    "about": "Whether it is deleted once it is accepted."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -207,7 +205,7 @@ export const changes: Record<string, Change> = {
    "parent": {
     "type": "text",
     "required": true,
-    "about": "Uid of the group it will live under."
+    "about": "Uid of the group to create it in."
    },
    "name": {
     "type": "text",
@@ -246,20 +244,20 @@ export const changes: Record<string, Change> = {
    },
    "claimMatch.audience": {
     "type": "text",
-    "about": "`aud` must hold exactly this; without a rule for it, this service."
+    "about": "`aud` must contain exactly this. Without a rule, `aud` must contain this service."
    },
    "claimMatch.audiencePattern": {
     "type": "text",
-    "about": "`aud` must hold a value that matches."
+    "about": "`aud` must contain a value that matches."
    },
    "claimMatch.claims": {
     "type": "pairs",
-    "about": "Further claims and the exact values they must have, or one element of them where they are lists; with `claimPatterns` at most 20.",
+    "about": "Further claims and the exact values they must have, or one element if they are lists; at most 20 together with `claimPatterns`.",
     "mostItems": 20
    },
    "claimMatch.claimPatterns": {
     "type": "pairs",
-    "about": "Further claims and the patterns they must match, or one element of them where they are lists."
+    "about": "Further claims and the patterns they must match, or one element if they are lists."
    },
    "staticKeys.issuer": {
     "type": "text",
@@ -288,12 +286,12 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -325,7 +323,7 @@ export const changes: Record<string, Change> = {
    "defaultRole": {
     "type": "text",
     "required": true,
-    "about": "Uid of the role that new users get: a built-in one, or one of that group or above it."
+    "about": "Uid of the role that new users get: a built-in role, or a role of that group or of a group above it."
    },
    "oidc.issuer": {
     "type": "text",
@@ -339,7 +337,7 @@ export const changes: Record<string, Change> = {
    },
    "oidc.clientSecret": {
     "type": "text",
-    "about": "The client's secret, stored encrypted; no response shows it, and Atrium does not use it, because it checks tokens by the keys of the issuer. In an update, an absent secret stays as it is and null removes it."
+    "about": "The client's secret, stored encrypted. No response shows it, and Atrium does not use it, because it checks tokens by the keys of the\nissuer. In an update, an absent secret stays as it is and null removes it."
    },
    "oidc.additionalScopes": {
     "type": "list",
@@ -364,12 +362,12 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -381,7 +379,7 @@ export const changes: Record<string, Change> = {
    "parent": {
     "type": "text",
     "required": true,
-    "about": "Uid of the group it will live in."
+    "about": "Uid of the group to create it in."
    },
    "name": {
     "type": "text",
@@ -416,7 +414,7 @@ export const changes: Record<string, Change> = {
    },
    "aliases": {
     "type": "list",
-    "about": "Other names under which it is found, at most 1000 of at most 512 characters each.",
+    "about": "Other names that searches find, at most 1000 of at most 512 characters each.",
     "mostItems": 1000,
     "most": 512
    },
@@ -445,12 +443,12 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -462,7 +460,7 @@ export const changes: Record<string, Change> = {
    "parent": {
     "type": "text",
     "required": true,
-    "about": "Uid of the group it will live in."
+    "about": "Uid of the group to create it in."
    },
    "name": {
     "type": "text",
@@ -493,7 +491,7 @@ export const changes: Record<string, Change> = {
      "ROLES_UPDATE": "Change roles.",
      "ROLES_LIST": "Read and list roles.",
      "ROLES_DELETE": "Delete roles.",
-     "ROLE_BINDINGS_CREATE": "Create role bindings, for roles whose every capability one holds oneself.",
+     "ROLE_BINDINGS_CREATE": "Create role bindings, for roles whose every capability you hold yourself.",
      "ROLE_BINDINGS_UPDATE": "Change role bindings.",
      "ROLE_BINDINGS_LIST": "Read and list role bindings.",
      "ROLE_BINDINGS_DELETE": "Delete role bindings.",
@@ -539,18 +537,22 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
  "CreateSource": {
   "needs": [
-   "sources.create"
+   "sources.create",
+   "advisories.import",
+   "vex.import",
+   "sboms.import",
+   "registry.import"
   ],
   "fields": {
    "parent": {
@@ -570,7 +572,7 @@ export const changes: Record<string, Change> = {
    "type": {
     "type": "choice",
     "required": true,
-    "about": "What it has.",
+    "about": "What it provides.",
     "values": {
      "OSV": "Records of vulnerabilities in the form of OSV.",
      "OCI": "Repos, tags, images and SBOMs of a registry.",
@@ -580,11 +582,11 @@ export const changes: Record<string, Change> = {
    },
    "url": {
     "type": "text",
-    "about": "https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the\ndefault; for OCI that of a registry, or of one of its repos."
+    "about": "https URL of a public host: of an archive, a document or an index. For OSV with ecosystems, it is the URL of a folder with the layout of\nosv.dev, which is the default; for OCI, the URL of a registry, or of one of its repos."
    },
    "ecosystems": {
     "type": "list",
-    "about": "Ecosystems of OSV records, such as Go or npm, at most 50; all that the url has where absent.",
+    "about": "Ecosystems of OSV records, such as Go or npm, at most 50; default: all that the url has.",
     "mostItems": 50
    },
    "patterns": {
@@ -594,7 +596,7 @@ export const changes: Record<string, Change> = {
    },
    "prune": {
     "type": "yes",
-    "about": "Whether tags are removed that the registry no longer has."
+    "about": "Whether to remove tags that the registry no longer has."
    },
    "interval": {
     "type": "duration",
@@ -616,12 +618,12 @@ export const changes: Record<string, Change> = {
    },
    "idempotencyKey": {
     "type": "text",
-    "about": "A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer.",
+    "about": "An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer.",
     "mostBytes": 255
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -653,16 +655,16 @@ export const changes: Record<string, Change> = {
    },
    "digest": {
     "type": "choice",
-    "about": "How long events are collected for a message; IMMEDIATE where absent. CLOUDEVENTS takes no other.",
+    "about": "How long events are collected for a message; default: IMMEDIATE, the only value for CLOUDEVENTS.",
     "values": {
-     "IMMEDIATE": "At once: what happens within five seconds is one message; in mail, within the time that the operator has set.",
-     "HOURLY": "A message each full hour in which something has happened.",
-     "DAILY": "A message each day at 06:00 UTC, if something has happened."
+     "IMMEDIATE": "At once: what happens within five seconds is one message; for mail, within the time that the operator has set.",
+     "HOURLY": "A message at each full hour in which something happened.",
+     "DAILY": "A message each day at 06:00 UTC, if something happened."
     }
    },
    "types": {
     "type": "list",
-    "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; all where absent. The refusal of another lists those there are in its metadata.",
+    "about": "Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; default:\nall. The error for an unknown type lists all types in its metadata.",
     "mostItems": 100
    },
    "conditions.within": {
@@ -677,11 +679,11 @@ export const changes: Record<string, Change> = {
    },
    "conditions.includeDenied": {
     "type": "yes",
-    "about": "true: denied changes are sent too, once for equal ones within a minute. Their type ends in `.denied.v1`, and their data has the reason as\n`denied`. Needs groups.update on the group, as the audit log does."
+    "about": "true: denied changes are sent too, equal ones within a minute only once. Their type ends in `.denied.v1`, and their data has the reason\nas `denied`. Needs groups.update on the group, like the audit log."
    },
    "findings.minSeverity": {
     "type": "choice",
-    "about": "The rating must be this one or a worse one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL.",
+    "about": "The rating must be at least this one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL.",
     "values": {
      "CRITICAL": "9.0 to 10.0 by CVSS 3 or 4.",
      "HIGH": "7.0 to 8.9; by CVSS 2, to 10.0.",
@@ -693,16 +695,16 @@ export const changes: Record<string, Change> = {
    },
    "findings.knownExploited": {
     "type": "yes",
-    "about": "true: the catalog of known exploited vulnerabilities must have it."
+    "about": "true: the KEV catalog must list it."
    },
    "findings.within": {
     "type": "list",
-    "about": "Uids of groups and repos in the group of the subscription, or in what `within` of a feed says, at most 100.",
+    "about": "Uids of groups and repos, at most 100, in the group of the subscription, or in the scope that `within` of a feed names.",
     "mostItems": 100
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -718,11 +720,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -738,11 +740,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -758,11 +760,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -778,16 +780,18 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
  "DeleteIdentityProvider": {
-  "needs": [],
+  "needs": [
+   "identity_providers.delete"
+  ],
   "fields": {
    "uid": {
     "type": "text",
@@ -796,11 +800,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -816,11 +820,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -836,11 +840,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -856,11 +860,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -876,11 +880,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -913,20 +917,20 @@ export const changes: Record<string, Change> = {
    },
    "roleUid": {
     "type": "text",
-    "about": "Uid of the role: a built-in one, or one of that group or above it.",
+    "about": "Uid of the role: a built-in role, or a role of that group or of a group above it.",
     "required": true
    },
    "expireTime": {
     "type": "time",
-    "about": "From then on the binding gives nothing; must be in the future. Default: it never expires."
+    "about": "When the binding expires, in the future; from then on it grants nothing. Default: never."
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -992,11 +996,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1037,7 +1041,7 @@ export const changes: Record<string, Change> = {
    },
    "state": {
     "type": "choice",
-    "about": "The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,\nalso that about later findings. NOT_AFFECTED needs a `justification`.",
+    "about": "The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,\nincluding a decision about later findings. NOT_AFFECTED needs a `justification`.",
     "values": {
      "OPEN": "Somebody must look after it. It takes a decision back.",
      "IN_TRIAGE": "Somebody looks into it. It counts as open.",
@@ -1063,11 +1067,11 @@ export const changes: Record<string, Change> = {
    },
    "assignee": {
     "type": "text",
-    "about": "Uid of an identity of the organization, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision."
+    "about": "Uid of an identity of the organization, which the caller may see, to look after the findings; null: nobody. It is not part of the decision."
    },
    "dueTime": {
     "type": "time",
-    "about": "By when the findings are to be fixed; null: no time. It is not a part of the decision."
+    "about": "The time by which the findings must be fixed; null: no time. It is not part of the decision."
    },
    "expireTime": {
     "type": "time",
@@ -1101,11 +1105,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1156,20 +1160,20 @@ export const changes: Record<string, Change> = {
    },
    "claimMatch.audience": {
     "type": "text",
-    "about": "`aud` must hold exactly this; without a rule for it, this service."
+    "about": "`aud` must contain exactly this. Without a rule, `aud` must contain this service."
    },
    "claimMatch.audiencePattern": {
     "type": "text",
-    "about": "`aud` must hold a value that matches."
+    "about": "`aud` must contain a value that matches."
    },
    "claimMatch.claims": {
     "type": "pairs",
     "mostItems": 20,
-    "about": "Further claims and the exact values they must have, or one element of them where they are lists; with `claimPatterns` at most 20."
+    "about": "Further claims and the exact values they must have, or one element if they are lists; at most 20 together with `claimPatterns`."
    },
    "claimMatch.claimPatterns": {
     "type": "pairs",
-    "about": "Further claims and the patterns they must match, or one element of them where they are lists."
+    "about": "Further claims and the patterns they must match, or one element if they are lists."
    },
    "staticKeys.issuer": {
     "type": "text",
@@ -1198,11 +1202,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1233,7 +1237,7 @@ export const changes: Record<string, Change> = {
    },
    "defaultRole": {
     "type": "text",
-    "about": "Uid of the role that new users get: a built-in one, or one of that group or above it.",
+    "about": "Uid of the role that new users get: a built-in role, or a role of that group or of a group above it.",
     "required": true
    },
    "oidc.issuer": {
@@ -1248,7 +1252,7 @@ export const changes: Record<string, Change> = {
    },
    "oidc.clientSecret": {
     "type": "text",
-    "about": "The client's secret, stored encrypted; no response shows it, and Atrium does not use it, because it checks tokens by the keys of the issuer. In an update, an absent secret stays as it is and null removes it."
+    "about": "The client's secret, stored encrypted. No response shows it, and Atrium does not use it, because it checks tokens by the keys of the\nissuer. In an update, an absent secret stays as it is and null removes it."
    },
    "oidc.additionalScopes": {
     "type": "list",
@@ -1273,11 +1277,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1324,7 +1328,7 @@ export const changes: Record<string, Change> = {
    },
    "aliases": {
     "type": "list",
-    "about": "Other names under which it is found, at most 1000 of at most 512 characters each.",
+    "about": "Other names that searches find, at most 1000 of at most 512 characters each.",
     "mostItems": 1000,
     "most": 512
    },
@@ -1353,11 +1357,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1373,12 +1377,12 @@ export const changes: Record<string, Change> = {
    },
    "content": {
     "type": "text",
-    "about": "Markdown, at most 256 KiB; null removes the readme, and left out it stays.",
+    "about": "Markdown, at most 256 KiB. Null removes the readme; if you leave it out, the readme stays.",
     "mostBytes": 262144
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1420,7 +1424,7 @@ export const changes: Record<string, Change> = {
      "ROLES_UPDATE": "Change roles.",
      "ROLES_LIST": "Read and list roles.",
      "ROLES_DELETE": "Delete roles.",
-     "ROLE_BINDINGS_CREATE": "Create role bindings, for roles whose every capability one holds oneself.",
+     "ROLE_BINDINGS_CREATE": "Create role bindings, for roles whose every capability you hold yourself.",
      "ROLE_BINDINGS_UPDATE": "Change role bindings.",
      "ROLE_BINDINGS_LIST": "Read and list role bindings.",
      "ROLE_BINDINGS_DELETE": "Delete role bindings.",
@@ -1467,11 +1471,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },
@@ -1496,11 +1500,11 @@ export const changes: Record<string, Change> = {
    },
    "url": {
     "type": "text",
-    "about": "https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the\ndefault; for OCI that of a registry, or of one of its repos."
+    "about": "https URL of a public host: of an archive, a document or an index. For OSV with ecosystems, it is the URL of a folder with the layout of\nosv.dev, which is the default; for OCI, the URL of a registry, or of one of its repos."
    },
    "ecosystems": {
     "type": "list",
-    "about": "Ecosystems of OSV records, such as Go or npm, at most 50; all that the url has where absent.",
+    "about": "Ecosystems of OSV records, such as Go or npm, at most 50; default: all that the url has.",
     "mostItems": 50
    },
    "patterns": {
@@ -1510,7 +1514,7 @@ export const changes: Record<string, Change> = {
    },
    "prune": {
     "type": "yes",
-    "about": "Whether tags are removed that the registry no longer has."
+    "about": "Whether to remove tags that the registry no longer has."
    },
    "interval": {
     "type": "duration",
@@ -1532,11 +1536,11 @@ export const changes: Record<string, Change> = {
    },
    "ifMatch": {
     "type": "text",
-    "about": "An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since."
+    "about": "An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since."
    },
    "validateOnly": {
     "type": "yes",
-    "about": "Whether it is only checked: it is answered as it would be, and nothing is stored."
+    "about": "Whether to only check the request: you get the same answer, and nothing is stored."
    }
   }
  },

@@ -6,24 +6,24 @@ type Exact<T extends { [key: string]: unknown }> = { [K in keyof T]: T[K] };
 export type Incremental<T> = T | { [P in keyof T]?: P extends ' $fragmentName' | '__typename' ? T[P] : never };
 /** How access changed. */
 export type AccessChangeKind =
-  /** A role binding was made. */
+  /** A role binding was created. */
   | 'GIVEN'
-  /** A role binding got another identity, role or end. */
+  /** A role binding got another identity, role or expiry. */
   | 'CHANGED'
   /** A role binding was deleted. */
   | 'TAKEN'
   /** A role binding expired. */
   | 'EXPIRED'
-  /** A custom role got other capabilities, for all who have it. */
+  /** A custom role got other capabilities, for everyone who has it. */
   | 'ROLE_CHANGED';
 
-/** In which order the versions of a range are. */
+/** How the versions of a range are ordered. */
 export type AffectedRangeType =
-  /** That of semantic versioning. */
+  /** By semantic versioning. */
   | 'SEMVER'
-  /** That of the ecosystem of the artifact. */
+  /** By the order of the artifact's ecosystem. */
   | 'ECOSYSTEM'
-  /** That of the commits of a repository of git. */
+  /** By the order of the commits of a Git repository. */
   | 'GIT';
 
 /** What an advisory event is. */
@@ -60,7 +60,7 @@ export type ReviewState =
 export type FalsePositiveType =
   /** The vulnerability record itself is contested. */
   | 'VULNERABILITY_RECORD_ANALYSIS_CONTESTED'
-  /** The record speaks of another component. */
+  /** The record is about another component. */
   | 'COMPONENT_VULNERABILITY_MISMATCH'
   /** The artifact has a version of the code that is not vulnerable. */
   | 'VULNERABLE_CODE_VERSION_NOT_USED'
@@ -73,7 +73,7 @@ export type FalsePositiveType =
   /** Protection in the artifact keeps it from being exploited. */
   | 'INLINE_MITIGATIONS_EXIST';
 
-/** An advisory in one word, which follows from the event that became known last; of several at once, the last one in the list. */
+/** The state of an advisory. It follows from the event that became known last; of several at once, from the last one in the list. */
 export type AdvisoryState =
   /** Neither fixed nor found to be a false positive. */
   | 'OPEN'
@@ -104,11 +104,11 @@ export type AdvisoryFilter = {
   /** Only with one of these earlier names. */
   legacyAdvisoryIds?: Array<string> | null | undefined;
   /**
-   * Only about one of these artifacts. Names are compared as the ecosystem of the artifact does it: PyPI takes Zope_Interface for
-   * zope.interface, NuGet and npm ignore case, Maven and Go ignore nothing.
+   * Only about one of these artifacts. Names are compared as the ecosystem of the artifact compares them: PyPI treats Zope_Interface as
+   * zope.interface, NuGet and npm ignore case, and Maven and Go compare exactly.
    */
   artifactNames?: Array<string> | null | undefined;
-  /** Only about artifacts of exactly one of these types. Debian:11 and Debian:12 are two. */
+  /** Only about artifacts of exactly one of these types. Debian:11 and Debian:12 are different types. */
   artifactTypes?: Array<string> | null | undefined;
   /** Only about artifacts of one of these architectures, in any usual spelling: x86_64 is amd64. */
   artifactArchitectures?: Array<string> | null | undefined;
@@ -130,35 +130,35 @@ export type AdvisoryFilter = {
   excludeEventAuthors?: Array<string> | null | undefined;
   /** Only with an event reviewed by one of these. */
   eventReviewers?: Array<string> | null | undefined;
-  /** Only with an event of one of these types. Each condition on events may be met by another event. */
+  /** Only with an event of one of these types. Different events may meet different conditions. */
   eventTypes?: Array<AdvisoryEventType> | null | undefined;
-  /** Only with this as the type of the event that became known last; of several at once, the last one in the list. */
+  /** Only if the event that became known last has this type; of several at once, the last one in the list counts. */
   latestEventType?: AdvisoryEventType | null | undefined;
-  /** Only with this text in its id, in an id of another vulnerability that it names, or in the name of its artifact or component; case is ignored. */
+  /** Only with this text in its id, in an id of another vulnerability that it names, or in the name of its artifact or component, ignoring case. */
   query?: string | null | undefined;
   /** Only with one of these ratings. */
   severities?: Array<SeverityRating> | null | undefined;
   /** Only in one of these states. */
   states?: Array<AdvisoryState> | null | undefined;
-  /** Only with at least this score, from 0 to 10. What has no score is left out. */
+  /** Only with at least this score, from 0 to 10. Advisories without a score are left out. */
   minScore?: number | null | undefined;
   /** true: includes withdrawn advisories; default: false. */
   withdrawn?: boolean | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
   uids?: Array<string> | null | undefined;
-  /** Only those that were made at this time or later. */
+  /** Only those created at this time or later. */
   createdSince?: string | null | undefined;
-  /** Only those whose last update is at this time or later. */
+  /** Only those last changed at this time or later. */
   updatedSince?: string | null | undefined;
-  /** Only those whose last update is before this time. */
+  /** Only those last changed before this time. */
   updatedBefore?: string | null | undefined;
 };
 
-/** How to sort advisories: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort advisories: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type AdvisoryOrder = {
   /** Field to sort by. */
   field: AdvisoryOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -174,7 +174,7 @@ export type AdvisoryOrderField =
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
-  /** By the time of withdrawal, those that stand first. Reads and sorts all of the list: filter long ones first. Descends by default. */
+  /** By the time of withdrawal; advisories that are not withdrawn come first. Reads and sorts all of the list: filter long ones first. Descends by default. */
   | 'DELETE_TIME'
   /** By rating, then by score; the worst is the largest. Descends by default. */
   | 'SEVERITY';
@@ -206,7 +206,7 @@ export type Capability =
   | 'ROLES_LIST'
   /** Delete roles. */
   | 'ROLES_DELETE'
-  /** Create role bindings, for roles whose every capability one holds oneself. */
+  /** Create role bindings, for roles whose every capability you hold yourself. */
   | 'ROLE_BINDINGS_CREATE'
   /** Change role bindings. */
   | 'ROLE_BINDINGS_UPDATE'
@@ -306,21 +306,21 @@ export type DeliveryState =
 export type DeliveryFilter = {
   /** Only those in this state. */
   state?: DeliveryState | null | undefined;
-  /** Only those of this event, by its id. */
+  /** Only deliveries of this event, by its id. */
   event?: string | number | null | undefined;
-  /** Only those that were made at this time or later. */
+  /** Only those created at this time or later. */
   createdSince?: string | null | undefined;
-  /** Only those whose last update is at this time or later. */
+  /** Only those last changed at this time or later. */
   updatedSince?: string | null | undefined;
-  /** Only those whose last update is before this time. */
+  /** Only those last changed before this time. */
   updatedBefore?: string | null | undefined;
 };
 
-/** How to sort deliveries: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort deliveries: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type DeliveryOrder = {
   /** Field to sort by. */
   field: DeliveryOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -345,29 +345,32 @@ export type RedeliverInput = {
   uids: Array<string>;
 };
 
-/** The kind of an event: area, kind and what happened, such as IAM_ROLE_BINDING_CREATED of the type `iam.rolebindings.created`. In a filter, the kind of a single change selects those made together with others too. */
+/**
+ * The kind of an event: area, kind and what happened, such as IAM_ROLE_BINDING_CREATED for the type `iam.rolebindings.created`. In a filter,
+ * the kind of a single change also selects changes that were made together with others.
+ */
 export type EventKind =
-  /** A group was made. */
+  /** A group was created. */
   | 'IAM_GROUP_CREATED'
   /** A group was changed. */
   | 'IAM_GROUP_UPDATED'
   /** A group was deleted. */
   | 'IAM_GROUP_DELETED'
-  /** An identity was made. */
+  /** An identity was created. */
   | 'IAM_IDENTITY_CREATED'
   /** An identity was changed. */
   | 'IAM_IDENTITY_UPDATED'
   /** An identity was deleted. */
   | 'IAM_IDENTITY_DELETED'
-  /** A role was made. */
+  /** A role was created. */
   | 'IAM_ROLE_CREATED'
   /** A role was changed. */
   | 'IAM_ROLE_UPDATED'
   /** A role was deleted. */
   | 'IAM_ROLE_DELETED'
-  /** A role binding was made. */
+  /** A role binding was created. */
   | 'IAM_ROLE_BINDING_CREATED'
-  /** A role binding was made together with others. */
+  /** A role binding was created together with others. */
   | 'IAM_ROLE_BINDING_CREATED_BATCH'
   /** A role binding was changed. */
   | 'IAM_ROLE_BINDING_UPDATED'
@@ -375,25 +378,25 @@ export type EventKind =
   | 'IAM_ROLE_BINDING_DELETED'
   /** A role binding expired, and was deleted. The event has no actor. */
   | 'IAM_ROLE_BINDING_EXPIRED'
-  /** Somebody reviewed a role binding, and it stays. */
+  /** Somebody reviewed a role binding and confirmed it. */
   | 'IAM_ROLE_BINDING_CONFIRMED'
-  /** An identity provider was made. */
+  /** An identity provider was created. */
   | 'IAM_IDENTITY_PROVIDER_CREATED'
   /** An identity provider was changed. */
   | 'IAM_IDENTITY_PROVIDER_UPDATED'
   /** An identity provider was deleted. */
   | 'IAM_IDENTITY_PROVIDER_DELETED'
-  /** An account association was made. */
+  /** An account association was created. */
   | 'IAM_ACCOUNT_ASSOCIATION_CREATED'
   /** An account association was changed. */
   | 'IAM_ACCOUNT_ASSOCIATION_UPDATED'
   /** An account association was deleted. */
   | 'IAM_ACCOUNT_ASSOCIATION_DELETED'
-  /** An invite was made. */
+  /** An invite was created. */
   | 'IAM_GROUP_INVITE_CREATED'
   /** An invite was deleted. */
   | 'IAM_GROUP_INVITE_DELETED'
-  /** A mapping of an external group was made. */
+  /** A mapping of an external group was created. */
   | 'IAM_EXTERNAL_GROUP_ROLE_MAPPING_CREATED'
   /** A mapping of an external group was deleted. */
   | 'IAM_EXTERNAL_GROUP_ROLE_MAPPING_DELETED'
@@ -401,17 +404,17 @@ export type EventKind =
   | 'IAM_EXTERNAL_GROUP_ROLE_MAPPING_DELETED_BATCH'
   /** Terms were accepted for a group. */
   | 'IAM_TERMS_ACCEPTED'
-  /** A repo was made. */
+  /** A repo was created. */
   | 'REGISTRY_REPO_CREATED'
   /** A repo was changed. */
   | 'REGISTRY_REPO_UPDATED'
   /** A repo was deleted. */
   | 'REGISTRY_REPO_DELETED'
-  /** A tag was made, or moved to another image. */
+  /** A tag was created, or moved to another image. */
   | 'REGISTRY_TAG_CREATED'
   /** A tag was deleted. */
   | 'REGISTRY_TAG_DELETED'
-  /** An event subscription was made. */
+  /** An event subscription was created. */
   | 'EVENTS_SUBSCRIPTION_CREATED'
   /** An event subscription was changed. */
   | 'EVENTS_SUBSCRIPTION_UPDATED'
@@ -423,17 +426,17 @@ export type EventKind =
   | 'EVENTS_SUBSCRIPTION_DISABLED'
   /** An operator allowed an organization to decide about the callers of an issuer. */
   | 'IAM_GROUP_ISSUER_ALLOWED'
-  /** An operator revoked that. */
+  /** An operator took that permission back. */
   | 'IAM_GROUP_ISSUER_REVOKED'
   /** A delivery was queued again. */
   | 'EVENTS_SUBSCRIPTION_REDELIVERED'
-  /** A source was made. */
+  /** A source was created. */
   | 'SOURCES_SOURCE_CREATED'
-  /** A source was changed, or somebody asked for a run or for its end. */
+  /** A source was changed, or somebody asked to start or to end a run. */
   | 'SOURCES_SOURCE_UPDATED'
   /** A source was deleted. */
   | 'SOURCES_SOURCE_DELETED'
-  /** A source could not be read, for the first time since it could be. */
+  /** A source could not be read, for the first time since its last success. */
   | 'SOURCES_SOURCE_FAILED'
   /** A source could be read again. */
   | 'SOURCES_SOURCE_RECOVERED'
@@ -441,11 +444,11 @@ export type EventKind =
   | 'VULNERABILITIES_FINDING_OPENED'
   /** Findings of an image ended. */
   | 'VULNERABILITIES_FINDING_RESOLVED'
-  /** Findings of an image changed, or somebody has decided about them. */
+  /** Findings of an image changed, or somebody decided about them. */
   | 'VULNERABILITIES_FINDING_CHANGED'
-  /** Somebody, or a VEX document, has decided about the findings of vulnerabilities in a group, also about those that appear later. */
+  /** Somebody, or a VEX document, decided about the findings of vulnerabilities in a group, including findings that appear later. */
   | 'VULNERABILITIES_FINDING_TRIAGED'
-  /** Somebody has set within how many days the findings of a group or repo are to be fixed. */
+  /** Somebody set within how many days the findings of a group or repo must be fixed. */
   | 'VULNERABILITIES_FINDING_DUE_POLICY_SET';
 
 /** A new mapping. */
@@ -454,13 +457,13 @@ export type CreateExternalGroupRoleMappingInput = {
   parent: string;
   /** The group as the provider's tokens name it, at most 255 bytes. */
   externalGroupId: string;
-  /** Uid of the role: a built-in one, or one of the scope or above it. */
+  /** Uid of the role: a built-in role, or a role of the scope or of a group above it. */
   roleUid: string;
   /** Uid of the group on which the role applies: the provider's group (the default) or a group below it. */
   scope?: string | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -468,9 +471,9 @@ export type CreateExternalGroupRoleMappingInput = {
 export type DeleteExternalGroupRoleMappingInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -478,7 +481,7 @@ export type DeleteExternalGroupRoleMappingInput = {
 export type FindingBasis =
   /** The installed version is affected. */
   | 'VERSION'
-  /** The name fits, and versions are not known. Import SBOMs to know more. */
+  /** The name matches, and versions are not known. Import SBOMs for exact findings. */
   | 'NAME';
 
 /** What is known and decided about a finding. */
@@ -494,7 +497,7 @@ export type FindingState =
   /** It has ended: the advisory or the packages of the image have changed. */
   | 'RESOLVED';
 
-/** Why a finding does not affect its image: the reasons of VEX, which somebody has given, and those of advisories, which are named as theirs. */
+/** Why a finding does not affect its image: a reason of VEX, which somebody has given, or a reason of an advisory. */
 export type FindingJustification =
   /** VEX: the image does not have the vulnerable component. */
   | 'COMPONENT_NOT_PRESENT'
@@ -508,7 +511,7 @@ export type FindingJustification =
   | 'INLINE_MITIGATIONS_ALREADY_EXIST'
   /** Advisory: the vulnerability record itself is contested. */
   | 'VULNERABILITY_RECORD_ANALYSIS_CONTESTED'
-  /** Advisory: the record speaks of another component. */
+  /** Advisory: the record is about another component. */
   | 'COMPONENT_VULNERABILITY_MISMATCH'
   /** Advisory: the artifact has a version of the code that is not vulnerable. */
   | 'VULNERABLE_CODE_VERSION_NOT_USED'
@@ -523,7 +526,7 @@ export type FindingJustification =
 export type FindingFilter = {
   /** Only with one of these ratings. */
   severities?: Array<SeverityRating> | null | undefined;
-  /** Only with at least this score, from 0 to 10. What has no score is left out. */
+  /** Only with at least this score, from 0 to 10. Findings without a score are left out. */
   minScore?: number | null | undefined;
   /** Only in one of these states. Without it, all but RESOLVED. */
   states?: Array<FindingState> | null | undefined;
@@ -531,23 +534,23 @@ export type FindingFilter = {
   basis?: Array<FindingBasis> | null | undefined;
   /** Only those with, or without, a version that fixes them. */
   fixable?: boolean | null | undefined;
-  /** Only those that the catalog of known exploited vulnerabilities has, or has not. */
+  /** Only those that the KEV catalog lists, or does not list. */
   knownExploited?: boolean | null | undefined;
-  /** Only with at least this probability of being exploited, from 0 to 1. Where it is not known, the finding is left out. */
+  /** Only with at least this EPSS score, from 0 to 1. Findings without a known score are left out. */
   minEpss?: number | null | undefined;
   /** Only of vulnerabilities with one of these as the id, alias or upstream id of an advisory. */
   vulnerabilityIds?: Array<string> | null | undefined;
   /** Only of packages with exactly one of these names, as the image spells them. */
   packages?: Array<string> | null | undefined;
-  /** Only of one of these ecosystems; one without a release, such as Debian, has all of its releases. */
+  /** Only of one of these ecosystems; one without a release, such as Debian, includes all of its releases. */
   ecosystems?: Array<string> | null | undefined;
   /** Only of packages that the image needs for one of these. Where it is not known, the finding is left out. */
   scopes?: Array<PackageScope> | null | undefined;
   /** Only of packages on which the project in the image depends itself, or does not. Where it is not known, the finding is left out. */
   direct?: boolean | null | undefined;
-  /** Only those that their images brought into the repos, or did not: with `firstSeenSince`, what the pushes since then brought. */
+  /** Only those that their images brought into the repos, or did not. With `firstSeenSince`, these are what the pushes since then brought. */
   newInRepo?: boolean | null | undefined;
-  /** Only those whose vulnerabilityId, sources and package hold all of these words, at most 16, in any order and whatever the case. */
+  /** Only those whose vulnerabilityId, sources and package contain all of these words, at most 16, in any order and ignoring case. */
   query?: string | null | undefined;
   /** Only those that this identity looks after, by its uid. */
   assignee?: string | null | undefined;
@@ -561,19 +564,19 @@ export type FindingFilter = {
   firstSeenSince?: string | null | undefined;
   /** Only those first seen before this time. */
   firstSeenBefore?: string | null | undefined;
-  /** Only those that ended at this time or later. Without `states`, those that are RESOLVED are meant. */
+  /** Only those that ended at this time or later. Without `states`, only RESOLVED findings. */
   resolvedSince?: string | null | undefined;
   /** Only those that changed at this time or later. */
   updatedSince?: string | null | undefined;
   /** Only those that are due before this time. */
   dueBefore?: string | null | undefined;
-  /** Only those whose decision ends before this time. Without `states`, those that are IN_TRIAGE, ACCEPTED or NOT_AFFECTED are meant. */
+  /** Only those whose decision ends before this time. Without `states`, only IN_TRIAGE, ACCEPTED and NOT_AFFECTED findings. */
   expireBefore?: string | null | undefined;
-  /** Only those about which this identity decided, by its uid, or an operator's command, by its name. */
+  /** Only those that this actor decided about: the uid of an identity, or the name of an operator's command. */
   decidedBy?: string | null | undefined;
-  /** Only of images to which a tag with one of these names points, whether it is deprecated or not. */
+  /** Only of images that have a tag with one of these names, deprecated or not. */
   tagNames?: Array<string> | null | undefined;
-  /** true: includes findings of images to which no tag points, or only deprecated ones; they do not count. Default: false. */
+  /** true: also findings of images without a tag, or with deprecated tags only, which do not count. Default: false. */
   deprecatedTags?: boolean | null | undefined;
   /** Only of images with one of these digests. */
   digests?: Array<string> | null | undefined;
@@ -584,20 +587,20 @@ export type FindingFilter = {
   /** Only these. Unknown ones are ignored. */
   uids?: Array<string> | null | undefined;
   /**
-   * Only those that one of these filters finds, beside all other conditions. Inside `or` and `not`, no state is left out. If the
+   * Only those that one of these filters finds, in addition to all other conditions. Inside `or` and `not`, no state is left out. If the
    * outermost filter has no `states`, and one inside has `states` or `resolvedSince`, findings of all states are listed. Filters can be
-   * inside of others three times, at most 20 in all; `deprecatedTags` can be given only in the outermost one. Reads all of the list.
+   * nested three deep, at most 20 in all; `deprecatedTags` can be given only in the outermost one. Reads all of the list.
    */
   or?: Array<FindingFilter> | null | undefined;
   /** Only those that this filter does not find, with the limits of `or`. Reads all of the list. */
   not?: FindingFilter | null | undefined;
 };
 
-/** How to sort findings: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort findings: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type FindingOrder = {
   /** Field to sort by. */
   field: FindingOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -607,7 +610,7 @@ export type FindingOrderField =
   | 'SEVERITY'
   /** By the time when they were first seen. Descends by default. */
   | 'FIRST_SEEN'
-  /** By the probability of being exploited; those without one are the smallest. Reads and sorts all of the list, unless that is a whole organization: filter long ones first. Descends by default. */
+  /** By the EPSS score; findings without one are the smallest. Reads and sorts all of the list, unless that is a whole organization: filter long ones first. Descends by default. */
   | 'EPSS'
   /** By the name of the package, in byte order. Reads and sorts all of the list, unless that is a whole organization: filter long ones first. */
   | 'PACKAGE'
@@ -620,9 +623,9 @@ export type FindingOrderField =
 
 /** Why an upgrade is urgent. */
 export type UpgradeReason =
-  /** The catalog of known exploited vulnerabilities has that of a finding. */
+  /** The KEV catalog lists the vulnerability of a finding. */
   | 'KNOWN_EXPLOITED'
-  /** The vulnerability of a finding has an EPSS of 0.1 or more. */
+  /** The vulnerability of a finding has an EPSS score of 0.1 or more. */
   | 'LIKELY_EXPLOITED'
   /** A finding is rated CRITICAL or HIGH. */
   | 'SEVERE'
@@ -643,16 +646,16 @@ export type UpdateFindingsInput = {
   where?: FindingFilter | null | undefined;
   /**
    * The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,
-   * also that about later findings. NOT_AFFECTED needs a `justification`.
+   * including a decision about later findings. NOT_AFFECTED needs a `justification`.
    */
   state?: FindingDecision | null | undefined;
   /** Why it is NOT_AFFECTED, as VEX has it. Only together with that state. */
   justification?: VexJustification | null | undefined;
   /** A note, at most 8192 bytes. Without `state`, it changes nothing else; null clears it. */
   note?: string | null | undefined;
-  /** Uid of an identity of the organization, that the caller may see, to look after the findings; null: nobody. It is not a part of the decision. */
+  /** Uid of an identity of the organization, which the caller may see, to look after the findings; null: nobody. It is not part of the decision. */
   assignee?: string | null | undefined;
-  /** By when the findings are to be fixed; null: no time. It is not a part of the decision. */
+  /** The time by which the findings must be fixed; null: no time. It is not part of the decision. */
   dueTime?: string | null | undefined;
   /** When the decision ends, and the findings are open again; in the future. Only together with IN_TRIAGE, ACCEPTED or NOT_AFFECTED. */
   expireTime?: string | null | undefined;
@@ -698,17 +701,17 @@ export type OrgStatus =
 
 /** A new group. */
 export type CreateGroupInput = {
-  /** Uid of the group to create it in. Without it a root group is made: only where the service allows sign-up; the caller becomes its owner. */
+  /** Uid of the group to create it in. Without it, a root group is created, which works only if the service allows sign-up. The caller becomes its owner. */
   parent?: string | null | undefined;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the parent. */
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
-  /** What people group groups by: at most 64 labels, each key once. */
+  /** Labels for grouping: at most 64, each key once. */
   labels?: Array<LabelInput> | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -720,17 +723,16 @@ export type UpdateGroupInput = {
   name?: string | null | undefined;
   /** New description. */
   description?: string | null | undefined;
-  /** All labels from now on. With `updateMask: ["labels.team"]`, only the label `team`, which is removed if it is not given. */
+  /** All labels from now on. With `updateMask: ["labels.team"]`, only the label `team` changes; it is removed if you do not give it. */
   labels?: Array<LabelInput> | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -738,17 +740,17 @@ export type UpdateGroupInput = {
 export type DeleteGroupInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** How to sort invites: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort invites: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type GroupInviteOrder = {
   /** Field to sort by. */
   field: GroupInviteOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -769,15 +771,15 @@ export type GroupInviteOrderField =
 export type CreateGroupInviteInput = {
   /** Uid of the group to invite to. */
   parent: string;
-  /** Uid of the role to offer: a built-in one, or one of that group or above it. */
+  /** Uid of the role to offer: a built-in role, or a role of that group or of a group above it. */
   roleUid: string;
-  /** Email address of the only one who can accept; anyone with the code where absent. */
+  /** Email address of the only person who can accept; default: anyone with the code. */
   email?: string | null | undefined;
   /** How long it can be accepted: 1 second to 365 days. */
   ttl: string;
-  /** Whether it is deleted when it is accepted. */
+  /** Whether it is deleted once it is accepted. */
   singleUse?: boolean | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -785,9 +787,9 @@ export type CreateGroupInviteInput = {
 export type DeleteGroupInviteInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -797,7 +799,7 @@ export type AcceptGroupInviteInput = {
   code: string;
 };
 
-/** How requests can be made as an identity. An identity can be of several kinds. */
+/** How an identity makes requests. It can be of several kinds. */
 export type IdentityKind =
   /** By a user of an identity provider. */
   | 'USER'
@@ -825,28 +827,28 @@ export type IdentityFilter = {
   lastSeenBefore?: string | null | undefined;
   /** True: only those that have made no request; false: only the others. */
   neverSeen?: boolean | null | undefined;
-  /** True: only those without role bindings, expired ones aside; false: only the others. The roles of external groups are no bindings. Needs role_bindings.list. */
+  /** True: only those without role bindings, not counting expired ones; false: only the others. Roles from external groups are not bindings. Needs role_bindings.list. */
   withoutBindings?: boolean | null | undefined;
   /**
-   * Only those whose names, descriptions and email addresses hold all of these words, at most 16, in any order and whatever the case. A
-   * word of three letters or more is found anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   * Only those whose names, descriptions and email addresses contain all of these words, at most 16, in any order and ignoring case. A word
+   * of three letters or more matches anywhere, and a shorter one only at the start of a word. `totalCount` stays exact.
    */
   query?: string | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
   uids?: Array<string> | null | undefined;
-  /** Only those that were made at this time or later. */
+  /** Only those created at this time or later. */
   createdSince?: string | null | undefined;
-  /** Only those whose last update is at this time or later. */
+  /** Only those last changed at this time or later. */
   updatedSince?: string | null | undefined;
-  /** Only those whose last update is before this time. */
+  /** Only those last changed before this time. */
   updatedBefore?: string | null | undefined;
 };
 
-/** How to sort identities: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort identities: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type IdentityOrder = {
   /** Field to sort by. */
   field: IdentityOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -860,14 +862,14 @@ export type IdentityOrderField =
   | 'UPDATE_TIME'
   /** By uid: depth first along the tree of groups. */
   | 'UID'
-  /** By the time of the last request, never seen ones earliest. Descends by default. */
+  /** By the time of the last request; identities without one are the earliest. Descends by default. */
   | 'LAST_SEEN_TIME'
   /** By email, in byte order, those without one first. Reads and sorts all of the list: filter long ones first. */
   | 'EMAIL';
 
 /** A new identity. */
 export type CreateIdentityInput = {
-  /** Uid of the group it will live under. */
+  /** Uid of the group to create it in. */
   parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`. */
   name: string;
@@ -875,17 +877,23 @@ export type CreateIdentityInput = {
   description?: string | null | undefined;
   /** One line of at most 512 characters. */
   company?: string | null | undefined;
-  /** The claims that make a token act as it. Without this and `staticKeys` no token does. */
+  /** The claims that make a token act as it. Without this and `staticKeys`, no token does. */
   claimMatch?: ClaimMatchInput | null | undefined;
   /** Keys of its tokens. An error together with `claimMatch`. */
   staticKeys?: StaticKeysInput | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** What the claims of a token must be: of each pair one, of issuer and subject exactly one. Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED where a pattern may not be used for the issuer yet, TOO_MANY_RULES where the organization has 20 identities for the same issuer and subject, or the same start of a subject pattern. */
+/**
+ * What the claims of a token must be. Give exactly one rule for the issuer and one for the subject, and at most one for the audience.
+ * Patterns are RE2, at most 512 bytes and 1000 instructions when they are compiled, and match the whole value. Names and values of claims
+ * have at most 1,024 bytes each, 16 KiB in total with the patterns, and no control characters. FAILED_PRECONDITION: ISSUER_NOT_VERIFIED if a
+ * pattern may not be used for the issuer yet, TOO_MANY_RULES if the organization has 20 identities for the same issuer and subject, or the
+ * same start of a subject pattern.
+ */
 export type ClaimMatchInput = {
   /** `iss` must be exactly this https URL. */
   issuer?: string | null | undefined;
@@ -895,17 +903,17 @@ export type ClaimMatchInput = {
   subject?: string | null | undefined;
   /** `sub` must match. */
   subjectPattern?: string | null | undefined;
-  /** `aud` must hold exactly this; without a rule for it, this service. */
+  /** `aud` must contain exactly this. Without a rule, `aud` must contain this service. */
   audience?: string | null | undefined;
-  /** `aud` must hold a value that matches. */
+  /** `aud` must contain a value that matches. */
   audiencePattern?: string | null | undefined;
-  /** Further claims and the exact values they must have, or one element of them where they are lists; with `claimPatterns` at most 20. */
+  /** Further claims and the exact values they must have, or one element if they are lists; at most 20 together with `claimPatterns`. */
   claims?: Record<string, string> | null | undefined;
-  /** Further claims and the patterns they must match, or one element of them where they are lists. */
+  /** Further claims and the patterns they must match, or one element if they are lists. */
   claimPatterns?: Record<string, string> | null | undefined;
 };
 
-/** Keys of an issuer that cannot be reached. FAILED_PRECONDITION TOO_MANY_RULES where the organization has 20 identities for the same issuer and subject. */
+/** Keys of an issuer that cannot be reached. FAILED_PRECONDITION TOO_MANY_RULES if the organization has 20 identities for the same issuer and subject. */
 export type StaticKeysInput = {
   /** `iss` of the tokens, an https URL. */
   issuer: string;
@@ -929,19 +937,18 @@ export type UpdateIdentityInput = {
   description?: string | null | undefined;
   /** New company. */
   company?: string | null | undefined;
-  /** New rule, replacing the whole of the old one. */
+  /** New rule; replaces the whole old one. */
   claimMatch?: ClaimMatchInput | null | undefined;
-  /** New keys, replacing the whole of the old ones. An error together with `claimMatch`. */
+  /** New keys; they replace all old ones. An error together with `claimMatch`. */
   staticKeys?: StaticKeysInput | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -949,9 +956,9 @@ export type UpdateIdentityInput = {
 export type DeleteIdentityInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -970,13 +977,13 @@ export type CreateIdentityProviderInput = {
   name: string;
   /** One line of at most 512 characters. */
   description?: string | null | undefined;
-  /** Uid of the role that new users get: a built-in one, or one of that group or above it. */
+  /** Uid of the role that new users get: a built-in role, or a role of that group or of a group above it. */
   defaultRole: string;
   /** The tokens that it accepts; default: none. */
   oidc?: OidcInput | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -986,7 +993,10 @@ export type OidcInput = {
   issuer: string;
   /** The client at the provider. */
   clientId: string;
-  /** The client's secret, stored encrypted; no response shows it, and Atrium does not use it, because it checks tokens by the keys of the issuer. In an update, an absent secret stays as it is and null removes it. */
+  /**
+   * The client's secret, stored encrypted. No response shows it, and Atrium does not use it, because it checks tokens by the keys of the
+   * issuer. In an update, an absent secret stays as it is and null removes it.
+   */
   clientSecret?: string | null | undefined;
   /** Scopes that clients request from the provider, in addition to the usual ones; at most 20. Atrium keeps them for clients; it starts no sign-ins itself. */
   additionalScopes?: Array<string> | null | undefined;
@@ -1008,17 +1018,16 @@ export type UpdateIdentityProviderInput = {
   description?: string | null | undefined;
   /** Uid of the new default role; cannot be cleared. */
   defaultRole?: string | null | undefined;
-  /** New configuration; replaces the whole old one, except that an absent client secret stays. */
+  /** New configuration; replaces the whole old one, except for an absent client secret. */
   oidc?: OidcInput | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1032,9 +1041,9 @@ export type VerifyIdentityProviderInput = {
 export type DeleteIdentityProviderInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1044,55 +1053,55 @@ export type PackageScope =
   | 'REQUIRED'
   /** A program can run without it. */
   | 'OPTIONAL'
-  /** It is there to build or to test, such as what CycloneDX excludes, and development dependencies of npm. */
+  /** It is there to build or to test, like packages that CycloneDX excludes, and development dependencies of npm. */
   | 'DEVELOPMENT';
 
 /** Which packages of an image to list; all given fields must match. A list of values has at most 1000. */
 export type ImagePackageFilter = {
-  /** Only with one of these names, as the ecosystem of the package compares them: PyPI takes Zope_Interface for zope.interface. */
+  /** Only with one of these names, as the ecosystem of the package compares them: PyPI treats Zope_Interface as zope.interface. */
   names?: Array<string> | null | undefined;
-  /** Only of one of these ecosystems; one without a release, such as Debian, has all of its releases. */
+  /** Only of one of these ecosystems; one without a release, such as Debian, includes all of its releases. */
   ecosystems?: Array<string> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more is
-   * found anywhere, a shorter one where a word begins.
+   * Only those whose names contain all of these words, at most 16, in any order and ignoring case. A word of three letters or more matches
+   * anywhere, and a shorter one only at the start of a word.
    */
   query?: string | null | undefined;
   /**
-   * Only with one of these licenses. Each is an id of SPDX, which also finds expressions with it such as `MIT OR Apache-2.0`, or a license
-   * as the SBOM
-   * spells it; whatever the case. `NONE` has those of which the SBOM says no license. At most 100.
+   * Only with one of these licenses, ignoring case. Each one is an SPDX id, which also finds expressions with it such as `MIT OR
+   * Apache-2.0`, or a license as the SBOM spells it. `NONE` finds packages for which the SBOM has no license. At most 100.
    */
   licenses?: Array<string> | null | undefined;
-  /** Only direct dependencies, or only others. Both leave out those of which it is not known. */
+  /** Only direct dependencies, or only others. Both leave out packages for which this is not known. */
   direct?: boolean | null | undefined;
-  /** Only with one of these scopes. Those whose scope is not known are left out. */
+  /** Only with one of these scopes. Packages without a known scope are left out. */
   scopes?: Array<PackageScope> | null | undefined;
 };
 
 /** Which packages to list; all given fields must match. A list of values has at most 1000. */
 export type PackageFilter = {
-  /** Only with one of these names, as the ecosystem of the package compares them: PyPI takes Zope_Interface for zope.interface. */
+  /** Only with one of these names, as the ecosystem of the package compares them: PyPI treats Zope_Interface as zope.interface. */
   names?: Array<string> | null | undefined;
-  /** Only of one of these ecosystems; one without a release, such as Debian, has all of its releases. */
+  /** Only of one of these ecosystems; one without a release, such as Debian, includes all of its releases. */
   ecosystems?: Array<string> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more is
-   * found anywhere, a shorter one where a word begins.
+   * Only those whose names contain all of these words, at most 16, in any order and ignoring case. A word of three letters or more matches
+   * anywhere, and a shorter one only at the start of a word.
    */
   query?: string | null | undefined;
   /**
-   * Only with a version that an image in the scope holds under one of these licenses. Each is an id of SPDX, which also finds expressions with it
-   * such as `MIT OR Apache-2.0`, or a license as SBOMs spell it; whatever the case. `NONE` has those of which an SBOM says no license. At most 100.
+   * Only with a version that an image in the scope holds under one of these licenses, ignoring case. Each one is an SPDX id, which also
+   * finds expressions with it such as `MIT OR Apache-2.0`, or a license as SBOMs spell it. `NONE` finds packages for which an SBOM has no
+   * license. At most 100.
    */
   licenses?: Array<string> | null | undefined;
 };
 
-/** How to sort packages: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort packages: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type PackageOrder = {
   /** Field to sort by. */
   field: PackageOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -1100,7 +1109,7 @@ export type PackageOrder = {
 export type PackageOrderField =
   /** By name, in byte order. */
   | 'NAME'
-  /** By uid, which is like no order. */
+  /** By uid: a stable order without a meaning. */
   | 'UID';
 
 /** A part of the catalog. */
@@ -1123,25 +1132,28 @@ export type RepoFilter = {
   /** Exactly this name. */
   name?: string | null | undefined;
   /**
-   * Only those whose names, descriptions and aliases hold all of these words, at most 16, in any order and whatever the case. A word of
-   * three letters or more is found anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   * Only those whose names, descriptions and aliases contain all of these words, at most 16, in any order and ignoring case. A word of three
+   * letters or more matches anywhere, and a shorter one only at the start of a word. `totalCount` stays exact.
    */
   query?: string | null | undefined;
-  /** Only those of one of these parts of the catalog. */
+  /** Only repos in one of these parts of the catalog. */
   tiers?: Array<CatalogTier> | null | undefined;
   /** Only those that are part of one of these bundles, at most 1000 of at most 512 characters each. */
   bundles?: Array<string> | null | undefined;
-  /** Only those that are found under one of these other names, at most 1000 of at most 512 characters each. Case counts. */
+  /** Only repos with one of these other names, at most 1000 of at most 512 characters each. Case matters. */
   aliases?: Array<string> | null | undefined;
-  /** Only those with an image, to which a tag points that is not deprecated, that has an open finding of one of these ratings. Needs findings.list and tag.list. */
+  /** Only repos that have an image with a tag that is not deprecated, and with an open finding of one of these ratings. Needs findings.list and tag.list. */
   openSeverities?: Array<SeverityRating> | null | undefined;
-  /** Only those with an image, to which a tag points that is not deprecated, that has an open finding of an advisory with one of these as id, alias or upstream id, at most 1000. Needs findings.list and tag.list. */
+  /**
+   * Only repos that have an image with a tag that is not deprecated, and with an open finding of an advisory with one of these as id, alias
+   * or upstream id, at most 1000. Needs findings.list and tag.list.
+   */
   vulnerabilityIds?: Array<string> | null | undefined;
-  /** Only those with an image, to which a tag points that is not deprecated, that holds this package. Needs manifest.metadata.list and tag.list. */
+  /** Only repos that have an image with a tag that is not deprecated, and with this package. Needs manifest.metadata.list and tag.list. */
   package?: PackageCondition | null | undefined;
   /**
-   * true: only those with an image, to which a tag points that is not deprecated, whose packages an SBOM tells. false: only those with such an
-   * image without an SBOM, so that nothing is known of what it holds. Needs manifest.metadata.list and tag.list.
+   * true: only repos that have an image with a tag that is not deprecated, and with an SBOM that lists its packages. false: only repos that
+   * have such an image without an SBOM, so that its packages are not known. Needs manifest.metadata.list and tag.list.
    */
   packagesKnown?: boolean | null | undefined;
   /** Only those with a tag that meets all of this. Needs tag.list. */
@@ -1150,15 +1162,15 @@ export type RepoFilter = {
   labels?: Array<LabelConditionInput> | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
   uids?: Array<string> | null | undefined;
-  /** Only those that were made at this time or later. */
+  /** Only those created at this time or later. */
   createdSince?: string | null | undefined;
-  /** Only those whose last update is at this time or later. */
+  /** Only those last changed at this time or later. */
   updatedSince?: string | null | undefined;
-  /** Only those whose last update is before this time. */
+  /** Only those last changed before this time. */
   updatedBefore?: string | null | undefined;
 };
 
-/** A tag that a repo has; all given fields must match. Where none is given, any tag. */
+/** A tag that a repo has; all given fields must match. Without any, every tag matches. */
 export type TagCondition = {
   /** Exactly this name. */
   name?: string | null | undefined;
@@ -1170,11 +1182,11 @@ export type TagCondition = {
   updatedSince?: string | null | undefined;
 };
 
-/** How to sort repos: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort repos: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type RepoOrder = {
   /** Field to sort by. */
   field: RepoOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -1189,8 +1201,8 @@ export type RepoOrderField =
   /** By uid: depth first along the tree of groups. */
   | 'UID'
   /**
-   * By the number of critical open findings, then by that of high ones, and so on; the worst is the largest. Repos are
-   * left out where the caller lacks findings.list or tag.list. Descends by default.
+   * By the number of critical open findings, then of high ones, and so on; the worst is the largest. Repos are left out if the caller lacks
+   * findings.list or tag.list. Descends by default.
    */
   | 'OPEN_SEVERITY';
 
@@ -1198,22 +1210,22 @@ export type RepoOrderField =
 export type PackageCondition = {
   /** Its name, as its ecosystem compares names. */
   name: string;
-  /** Its ecosystem as OSV names it; one without a release, such as Debian, has all of its releases. Any where absent. */
+  /** Its ecosystem as OSV names it; one without a release, such as Debian, includes all of its releases. Any where absent. */
   ecosystem?: string | null | undefined;
   /** Exactly this version. */
   version?: string | null | undefined;
   /**
-   * A version before this one, in the order of the ecosystem. Versions that the ecosystem cannot read do not match; INVALID_ARGUMENT where
-   * no ecosystem with such a package can read this one.
+   * A version before this one, in the order of the ecosystem. Versions that the ecosystem cannot read do not match; INVALID_ARGUMENT if no
+   * ecosystem with such a package can read this one.
    */
   versionBelow?: string | null | undefined;
-  /** This version, or one after it. */
+  /** This version, or a later one. */
   versionNotBelow?: string | null | undefined;
 };
 
 /** A new repo. Each list of texts has at most 64 KiB in total. */
 export type CreateRepoInput = {
-  /** Uid of the group it will live in. */
+  /** Uid of the group to create it in. */
   parent: string;
   /** OCI repository name of at most 255 characters, unique in the group. */
   name: string;
@@ -1223,17 +1235,17 @@ export type CreateRepoInput = {
   catalogTier?: CatalogTier | null | undefined;
   /** Bundles it is part of, at most 1000 of at most 512 characters each. */
   bundles?: Array<string> | null | undefined;
-  /** Other names under which it is found, at most 1000 of at most 512 characters each. */
+  /** Other names that searches find, at most 1000 of at most 512 characters each. */
   aliases?: Array<string> | null | undefined;
   /** Tags that are kept up to date, at most 1000 of at most 512 characters each. */
   activeTags?: Array<string> | null | undefined;
   /** The source to copy from. */
   syncConfig?: SyncConfigInput | null | undefined;
-  /** What people group repos by: at most 64 labels, each key once. */
+  /** Labels for grouping: at most 64, each key once. */
   labels?: Array<LabelInput> | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1265,19 +1277,18 @@ export type UpdateRepoInput = {
   aliases?: Array<string> | null | undefined;
   /** All tags kept up to date from now on. */
   activeTags?: Array<string> | null | undefined;
-  /** New source, replacing the whole of the old one. */
+  /** New source; replaces the whole old one. */
   syncConfig?: SyncConfigInput | null | undefined;
-  /** All labels from now on. With `updateMask: ["labels.team"]`, only the label `team`, which is removed if it is not given. */
+  /** All labels from now on. With `updateMask: ["labels.team"]`, only the label `team` changes; it is removed if you do not give it. */
   labels?: Array<LabelInput> | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1285,9 +1296,9 @@ export type UpdateRepoInput = {
 export type DeleteRepoInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1295,17 +1306,17 @@ export type DeleteRepoInput = {
 export type UpdateRepoReadmeInput = {
   /** Uid of the repo. */
   uid: string;
-  /** Markdown, at most 256 KiB; null removes the readme, and left out it stays. */
+  /** Markdown, at most 256 KiB. Null removes the readme; if you leave it out, the readme stays. */
   content?: string | null | undefined;
   /** Field mask: `content` or `*`. */
   updateMask?: Array<string> | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
 /** A new role. */
 export type CreateRoleInput = {
-  /** Uid of the group it will live in. */
+  /** Uid of the group to create it in. */
   parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
@@ -1313,9 +1324,9 @@ export type CreateRoleInput = {
   description?: string | null | undefined;
   /** What it allows. */
   capabilities?: Array<Capability> | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1330,14 +1341,13 @@ export type UpdateRoleInput = {
   /** All that it allows from now on. */
   capabilities?: Array<Capability> | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1345,47 +1355,47 @@ export type UpdateRoleInput = {
 export type DeleteRoleInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
 /** Which role bindings to list; all given fields must match. */
 export type RoleBindingFilter = {
-  /** Only those of this identity, by its uid. */
+  /** Only bindings of this identity, by its uid. */
   identity?: string | null | undefined;
-  /** Only those on exactly this group, by its uid. */
+  /** Only bindings on exactly this group, by its uid. */
   group?: string | null | undefined;
-  /** Only those of this role, by its uid. */
+  /** Only bindings of this role, by its uid. */
   role?: string | null | undefined;
-  /** Only those by which an identity has this capability: of roles that hold it, expired ones aside. Needs no more than the list: who may list role bindings may ask what they give. */
+  /** Only bindings whose role holds this capability, without expired ones. Needs nothing beyond the list: if you may list role bindings, you may ask what they grant. */
   capability?: Capability | null | undefined;
-  /** Only those of identities of at least one of these kinds. Needs identity.list: bindings of other identities are left out. */
+  /** Only bindings of identities of at least one of these kinds. Needs identity.list: bindings of other identities are left out. */
   identityKinds?: Array<IdentityKind> | null | undefined;
-  /** Only those that will expire. */
+  /** Only bindings that will expire. */
   expiring?: RoleBindingExpiry | null | undefined;
-  /** Only those that were made at this time or later. */
+  /** Only those created at this time or later. */
   createdSince?: string | null | undefined;
-  /** Only those of identities without a request since this time, including those never seen. Needs identity.list: bindings of other identities are left out. */
+  /** Only bindings of identities without a request since this time, including identities that never made one. Needs identity.list: bindings of other identities are left out. */
   identityLastSeenBefore?: string | null | undefined;
-  /** Only those that were made before this time and that nobody has confirmed since: what is left of an access review that began then. */
+  /** Only bindings that were created before this time and that nobody has confirmed since: what is left of an access review that began then. */
   unreviewedSince?: string | null | undefined;
   /** Only these, at most 1000. Unknown ones are ignored. */
   uids?: Array<string> | null | undefined;
 };
 
-/** Which role bindings that will expire are listed. Those that have expired already are not. */
+/** Which role bindings that will expire to list. Bindings that have already expired are left out. */
 export type RoleBindingExpiry = {
   /** Only those that expire before this time; null for any time. */
   before?: string | null | undefined;
 };
 
-/** How to sort role bindings: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort role bindings: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type RoleBindingOrder = {
   /** Field to sort by. */
   field: RoleBindingOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -1408,13 +1418,13 @@ export type CreateRoleBindingInput = {
   parent: string;
   /** Uid of the identity that gets the role; it must be in that group or above it. */
   identityUid: string;
-  /** Uid of the role: a built-in one, or one of that group or above it. */
+  /** Uid of the role: a built-in role, or a role of that group or of a group above it. */
   roleUid: string;
-  /** From then on the binding gives nothing; must be in the future. Default: it never expires. */
+  /** When the binding expires, in the future; from then on it grants nothing. Default: never. */
   expireTime?: string | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1426,17 +1436,16 @@ export type UpdateRoleBindingInput = {
   identityUid?: string | null | undefined;
   /** Uid of the new role; cannot be cleared. */
   roleUid?: string | null | undefined;
-  /** From then on the binding gives nothing; must be in the future. Null: it never expires. */
+  /** When the binding expires, in the future; from then on it grants nothing. Null: never. */
   expireTime?: string | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1444,9 +1453,9 @@ export type UpdateRoleBindingInput = {
 export type DeleteRoleBindingInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1458,7 +1467,7 @@ export type BatchDeleteRoleBindingsInput = {
   note?: string | null | undefined;
 };
 
-/** Which role bindings stay as they are. */
+/** Which role bindings to confirm. */
 export type ConfirmRoleBindingsInput = {
   /** The role bindings as they were seen, 1 to 100, each once. */
   requests: Array<ConfirmRoleBindingsRequest>;
@@ -1466,7 +1475,7 @@ export type ConfirmRoleBindingsInput = {
   note?: string | null | undefined;
 };
 
-/** A role binding as the reviewer has seen it. What is given must still be so; what is left out is not compared. */
+/** A role binding as the reviewer saw it. What you give must still be so; what you leave out is not compared. */
 export type ConfirmRoleBindingsRequest = {
   /** Its uid. */
   uid: string;
@@ -1507,7 +1516,7 @@ export type SearchKind =
   | 'GROUP'
   /** Identities, by name, description and email address. */
   | 'IDENTITY'
-  /** Roles, by name and description; those that are built in too. */
+  /** Roles, including built-in ones, by name and description. */
   | 'ROLE'
   /** Repos, by name, description and aliases. */
   | 'REPO'
@@ -1525,13 +1534,13 @@ export type SearchField =
   /** An email address of an identity. */
   | 'EMAIL';
 
-/** What a source has. */
+/** What a source provides. */
 export type SourceType =
   /** Records of vulnerabilities in the form of OSV. */
   | 'OSV'
-  /** The catalog of known exploited vulnerabilities. Only the operator has it read. */
+  /** The KEV catalog (known exploited vulnerabilities). Only the operator can have it read. */
   | 'KEV'
-  /** The scores of the exploit prediction scoring system. Only the operator has them read. */
+  /** The EPSS scores (Exploit Prediction Scoring System). Only the operator can have them read. */
   | 'EPSS'
   /** Repos, tags, images and SBOMs of a registry. */
   | 'OCI'
@@ -1540,7 +1549,7 @@ export type SourceType =
   /** SBOM documents: SPDX and CycloneDX. */
   | 'SBOM';
 
-/** What the source of a group can have. */
+/** What the source of a group can provide. */
 export type GroupSourceType =
   /** Records of vulnerabilities in the form of OSV. */
   | 'OSV'
@@ -1551,17 +1560,17 @@ export type GroupSourceType =
   /** SBOM documents: SPDX and CycloneDX. */
   | 'SBOM';
 
-/** How a run is going or has ended. */
+/** How a run is going, or how it ended. */
 export type SourceState =
   /** There was no run yet. */
   | 'WAITING'
   /** A server reads it now. */
   | 'RUNNING'
-  /** It was read. Some records can have been refused: the report says which. */
+  /** It was read. Some records may have been refused: the report says which. */
   | 'SUCCEEDED'
   /** It could not be read, or nothing in it could be used. */
   | 'FAILED'
-  /** Somebody has ended it. */
+  /** Somebody ended it. */
   | 'CANCELLED';
 
 /** A new source. */
@@ -1570,32 +1579,32 @@ export type CreateSourceInput = {
   parent: string;
   /** 1 to 512 of lower-case letters, digits, space, `.`, `_` and `-`; unique in the group. */
   name: string;
-  /** What it has. */
+  /** What it provides. */
   type: GroupSourceType;
   /**
-   * https URL of a public host: of an archive, of a document or of an index; for OSV with ecosystems that of a folder as osv.dev has it, which is the
-   * default; for OCI that of a registry, or of one of its repos.
+   * https URL of a public host: of an archive, a document or an index. For OSV with ecosystems, it is the URL of a folder with the layout of
+   * osv.dev, which is the default; for OCI, the URL of a registry, or of one of its repos.
    */
   url?: string | null | undefined;
-  /** Ecosystems of OSV records, such as Go or npm, at most 50; all that the url has where absent. */
+  /** Ecosystems of OSV records, such as Go or npm, at most 50; default: all that the url has. */
   ecosystems?: Array<string> | null | undefined;
   /** Patterns of the repos of a registry, in which `*` stands for any text without a slash, at most 100; all repos where absent. */
   patterns?: Array<string> | null | undefined;
-  /** Whether tags are removed that the registry no longer has. */
+  /** Whether to remove tags that the registry no longer has. */
   prune?: boolean | null | undefined;
   /** Time between two runs, 60 seconds to 30 days; default: an hour, or six hours for VEX. */
   interval?: string | null | undefined;
-  /** How requests are signed in; default: anonymously. */
+  /** The credentials for requests; default: none. */
   credentials?: SourceCredentialsInput | null | undefined;
   /** Whether it is read only when somebody asks for it. */
   paused?: boolean | null | undefined;
-  /** A key of yours, such as a UUID, at most 255 bytes: for a day, a repetition with the same key creates nothing and gets the same answer. */
+  /** An idempotency key of your choice, such as a UUID, at most 255 bytes. For a day, a request with the same key creates nothing and gets the same answer. */
   idempotencyKey?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** How requests to a source are signed in. */
+/** The credentials for requests to a source. */
 export type SourceCredentialsInput = {
   /** The user name; without it, the password is sent as a bearer token. */
   username?: string | null | undefined;
@@ -1615,23 +1624,22 @@ export type UpdateSourceInput = {
   ecosystems?: Array<string> | null | undefined;
   /** New patterns. */
   patterns?: Array<string> | null | undefined;
-  /** Whether tags are removed that the registry no longer has. */
+  /** Whether to remove tags that the registry no longer has. */
   prune?: boolean | null | undefined;
   /** New time between two runs; the default if cleared. */
   interval?: string | null | undefined;
-  /** New credentials; they replace the whole old ones, except that an absent password stays. */
+  /** New credentials; they replace all of the old ones, except for an absent password. */
   credentials?: SourceCredentialsInput | null | undefined;
   /** Whether it is read only when somebody asks for it. */
   paused?: boolean | null | undefined;
   /**
-   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces
-   * every updatable field. Without a mask the given fields change: omitted ones stay, null clears.
-   * INVALID_ARGUMENT for a name that is no updatable field.
+   * Field mask: only the listed fields change, and one that is listed but not given is cleared. `*` alone replaces every updatable field.
+   * Without a mask the given fields change: omitted ones stay, null clears. INVALID_ARGUMENT for the name of a field that you cannot update.
    */
   updateMask?: Array<string> | null | undefined;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1641,7 +1649,7 @@ export type RunSourceInput = {
   uid: string;
 };
 
-/** Which run to end: that of a source. */
+/** The source whose run to end. */
 export type CancelSourceInput = {
   /** The uid of the source. */
   uid: string;
@@ -1651,17 +1659,17 @@ export type CancelSourceInput = {
 export type DeleteSourceInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** How to sort subscriptions: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort subscriptions: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type EventSubscriptionOrder = {
   /** Field to sort by. */
   field: EventSubscriptionOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -1682,19 +1690,22 @@ export type CreateSubscriptionInput = {
   sink: string;
   /** How events are written; CLOUDEVENTS where absent. */
   format?: SubscriptionFormat | null | undefined;
-  /** How long events are collected for a message; IMMEDIATE where absent. CLOUDEVENTS takes no other. */
+  /** How long events are collected for a message; default: IMMEDIATE, the only value for CLOUDEVENTS. */
   digest?: SubscriptionDigest | null | undefined;
-  /** Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; all where absent. The refusal of another lists those there are in its metadata. */
+  /**
+   * Types of the events to send, such as dev.atrium.api.iam.group.created.v1, iam.group.created or IAM_GROUP_CREATED, at most 100; default:
+   * all. The error for an unknown type lists all types in its metadata.
+   */
   types?: Array<string> | null | undefined;
-  /** Which events to send, of those that `types` has; all changes where absent. */
+  /** Which events of these types to send; default: all changes. */
   conditions?: EventConditionsInput | null | undefined;
-  /** Which events about findings to send; all of those that `types` has where absent. */
+  /** Which events about findings to send; default: all of these types. */
   findings?: FindingConditionsInput | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
-/** How events are written for a sink. Messages for people tell of several events: which images, the worst findings, fixes, and where to see more. */
+/** How events are written for a sink. A message for people covers several events: which images, the worst findings, fixes, and where to see more. */
 export type SubscriptionFormat =
   /** For programs: each event on its own, as a CloudEvent. */
   | 'CLOUDEVENTS'
@@ -1707,33 +1718,33 @@ export type SubscriptionFormat =
 
 /** How long events are collected for a message. */
 export type SubscriptionDigest =
-  /** At once: what happens within five seconds is one message; in mail, within the time that the operator has set. */
+  /** At once: what happens within five seconds is one message; for mail, within the time that the operator has set. */
   | 'IMMEDIATE'
-  /** A message each full hour in which something has happened. */
+  /** A message at each full hour in which something happened. */
   | 'HOURLY'
-  /** A message each day at 06:00 UTC, if something has happened. */
+  /** A message each day at 06:00 UTC, if something happened. */
   | 'DAILY';
 
-/** Which events to send; all of what is given must be met. */
+/** Which events to send; all given conditions must be met. */
 export type EventConditionsInput = {
   /** Uids of groups, repos and other resources in the group of the subscription, at most 100. Everything below them counts too. */
   within?: Array<string> | null | undefined;
   /** Who made the changes: uids of identities, or names of an operator's commands, at most 100. */
   actors?: Array<string> | null | undefined;
   /**
-   * true: denied changes are sent too, once for equal ones within a minute. Their type ends in `.denied.v1`, and their data has the reason as
-   * `denied`. Needs groups.update on the group, as the audit log does.
+   * true: denied changes are sent too, equal ones within a minute only once. Their type ends in `.denied.v1`, and their data has the reason
+   * as `denied`. Needs groups.update on the group, like the audit log.
    */
   includeDenied?: boolean | null | undefined;
 };
 
-/** Which events about findings to send; all of what is given must be met. */
+/** Which events about findings to send; all given conditions must be met. */
 export type FindingConditionsInput = {
-  /** The rating must be this one or a worse one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL. */
+  /** The rating must be at least this one, of UNKNOWN, NONE, LOW, MEDIUM, HIGH and CRITICAL. */
   minSeverity?: SeverityRating | null | undefined;
-  /** true: the catalog of known exploited vulnerabilities must have it. */
+  /** true: the KEV catalog must list it. */
   knownExploited?: boolean | null | undefined;
-  /** Uids of groups and repos in the group of the subscription, or in what `within` of a feed says, at most 100. */
+  /** Uids of groups and repos, at most 100, in the group of the subscription, or in the scope that `within` of a feed names. */
   within?: Array<string> | null | undefined;
 };
 
@@ -1741,9 +1752,9 @@ export type FindingConditionsInput = {
 export type DeleteSubscriptionInput = {
   /** Its uid. */
   uid: string;
-  /** An `etag` that you have read: refused with ETAG_MISMATCH if a caller has changed it since. */
+  /** An `etag` that you have read. The request fails with ETAG_MISMATCH if a caller has changed the resource since. */
   ifMatch?: string | null | undefined;
-  /** Whether it is only checked: it is answered as it would be, and nothing is stored. */
+  /** Whether to only check the request: you get the same answer, and nothing is stored. */
   validateOnly?: boolean | null | undefined;
 };
 
@@ -1765,7 +1776,7 @@ export type EnableSubscriptionInput = {
   uid: string;
 };
 
-/** A class of tags that tools make; their names tell it. */
+/** A class of tags that tools make, which their names show. */
 export type TagClass =
   /** A tag that refers to an image, such as its signature: `sha256-<hex>`, and the same with .sig, .att or .sbom. */
   | 'REFERRER'
@@ -1784,11 +1795,11 @@ export type TagFilter = {
   digest?: string | null | undefined;
   /** Only those that have, or have not, reached their end of life. */
   deprecated?: boolean | null | undefined;
-  /** Only those of none of these classes. */
+  /** Only tags of none of these classes. */
   excludeClasses?: Array<TagClass> | null | undefined;
   /**
-   * Only those whose names hold all of these words, at most 16, in any order and whatever the case. A word of three letters or more is
-   * found anywhere, a shorter one where a word begins. `totalCount` stays exact, and counts what is found.
+   * Only those whose names contain all of these words, at most 16, in any order and ignoring case. A word of three letters or more matches
+   * anywhere, and a shorter one only at the start of a word. `totalCount` stays exact.
    */
   query?: string | null | undefined;
   /** Only those whose image has an open finding of one of these ratings. Needs findings.list and tag.list. */
@@ -1798,7 +1809,7 @@ export type TagFilter = {
   /** Only those whose image holds this package. Needs manifest.metadata.list and tag.list. */
   package?: PackageCondition | null | undefined;
   /**
-   * true: only those whose image has packages that an SBOM tells. false: only those where it has none, so that nothing is known of what it holds.
+   * true: only tags whose image has packages that an SBOM lists. false: only tags whose image has none, so that its packages are not known.
    * Needs manifest.metadata.list and tag.list.
    */
   packagesKnown?: boolean | null | undefined;
@@ -1806,11 +1817,11 @@ export type TagFilter = {
   uids?: Array<string> | null | undefined;
 };
 
-/** How to sort tags: at most 3 fields, each of which sorts what is equal by those before. More than one reads and sorts all of the list. */
+/** How to sort tags: by at most 3 fields. Each one sorts the rows that are equal by the fields before it. More than one field reads and sorts the whole list. */
 export type TagOrder = {
   /** Field to sort by. */
   field: TagOrderField;
-  /** Sort direction; the last one also applies to the uid tie-break. Default: that of the field. */
+  /** Sort direction; the last one also applies to the uid tie-break. By default, the field's own direction. */
   direction?: OrderDirection | null | undefined;
 };
 
@@ -1827,9 +1838,8 @@ export type TagOrderField =
   /** By digest. Reads and sorts all of the list: filter long ones first. */
   | 'DIGEST'
   /**
-   * By the number of critical open findings of its image, then by that of high ones, and so on; the worst is the largest.
-   * Tags are left out where the caller lacks findings.list. Reads and sorts all of the list, unless `where` has `openSeverities`. Descends
-   * by default.
+   * By the number of critical open findings of its image, then of high ones, and so on; the worst is the largest. Tags are left out if the
+   * caller lacks findings.list. Reads and sorts all of the list, unless `where` has `openSeverities`. Descends by default.
    */
   | 'OPEN_SEVERITY';
 
@@ -2387,7 +2397,7 @@ export type FindingsQueryVariables = Exact<{
 }>;
 
 
-export type FindingsQuery = { __typename: 'Query', findings: { __typename: 'FindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null }> } | null, findingSummary?: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, images: number, knownImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null };
+export type FindingsQuery = { __typename: 'Query', findings: { __typename: 'FindingConnection', totalCount?: number, pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, decidedBy: string | null, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null, decider: { __typename: 'Identity', uid: string, name: string } | null }> } | null, findingSummary?: { __typename: 'FindingSummary', affectedRepos: number, affectedImages: number, images: number, knownImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, accepted: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number }, notAffected: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } } | null };
 
 export type FixedInQueryVariables = Exact<{
   uid: string;
@@ -2403,7 +2413,7 @@ export type UpdateFindingsMutationVariables = Exact<{
 
 export type UpdateFindingsMutation = { __typename: 'Mutation', updateFindings: { __typename: 'UpdateFindingsPayload', updatedCount: number, findings: Array<{ __typename: 'Finding', uid: string, state: FindingState }> } | null };
 
-export type FindingRowFragment = { __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null };
+export type FindingRowFragment = { __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, decidedBy: string | null, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null, decider: { __typename: 'Identity', uid: string, name: string } | null };
 
 export type StandingFragment = { __typename: 'FindingSummary', images: number, knownImages: number, open: { __typename: 'FindingCount', total: number, critical: number, high: number, medium: number, low: number, none: number, unknown: number, fixable: number, knownExploited: number } };
 
@@ -2943,7 +2953,7 @@ export const DoFirst = "query DoFirst($uid: UID!, $first: Int!) {\n  upgrades(wi
 export const EnableSubscription = "mutation EnableSubscription($input: EnableSubscriptionInput!) {\n  enableSubscription(input: $input) {\n    subscription {\n      uid\n      failingSince\n      disableTime\n      disableReason\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<EnableSubscriptionMutation, EnableSubscriptionMutationVariables>;
 export const FindingGroups = "query FindingGroups($uid: UID!, $where: FindingFilter, $advisories: Boolean!, $packages: Boolean!, $repos: Boolean!, $groups: Boolean!) {\n  findings(within: $uid, where: $where, first: 0) {\n    totalCount\n    facets @include(if: $repos) {\n      repos {\n        value\n        count\n        repo {\n          uid\n          name\n          group {\n            uid\n            name\n            ancestors {\n              uid\n              name\n              __typename\n            }\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  findingSummary(within: $uid) {\n    ...FindingNumbers\n    __typename\n  }\n  topVulnerabilities(within: $uid, where: $where, by: SEVERITY, first: 100) @include(if: $advisories) {\n    totalCount\n    nodes {\n      vulnerabilityId\n      knownExploited\n      findings\n      fixable\n      images\n      repos\n      severity {\n        rating\n        score\n        __typename\n      }\n      vulnerability {\n        name\n        metadata {\n          summary\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  topPackages(within: $uid, where: $where, by: SEVERITY, first: 100) @include(if: $packages) {\n    totalCount\n    nodes {\n      package\n      ecosystem\n      knownExploited\n      findings\n      fixable\n      images\n      repos\n      severity {\n        rating\n        score\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  group(uid: $uid) @include(if: $groups) {\n    uid\n    children(first: 100) {\n      totalCount\n      nodes {\n        uid\n        name\n        findings(where: $where, first: 0) {\n          totalCount\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  images\n  knownImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<FindingGroupsQuery, FindingGroupsQueryVariables>;
 export const FindingRights = "query FindingRights($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n}" as unknown as TypedDocument<FindingRightsQuery, FindingRightsQueryVariables>;
-export const Findings = "query Findings($uid: UID!, $where: FindingFilter, $orderBy: [FindingOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  findings(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...FindingRow\n      __typename\n    }\n    __typename\n  }\n  findingSummary(within: $uid) @include(if: $start) {\n    ...FindingNumbers\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  images\n  knownImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment FindingRow on Finding {\n  uid\n  vulnerabilityId\n  sources\n  disputedBy\n  package\n  ecosystem\n  installedVersion\n  fixedVersions\n  fixable\n  knownExploited\n  epss\n  basis\n  state\n  justification\n  note\n  dueTime\n  expireTime\n  firstSeenTime\n  digest\n  severity {\n    rating\n    score\n    __typename\n  }\n  advisory {\n    uid\n    aliases\n    vulnerabilities {\n      summary\n      __typename\n    }\n    __typename\n  }\n  repo {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  tags(first: 3) {\n    totalCount\n    nodes {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  assignee {\n    uid\n    name\n    __typename\n  }\n  viewerCapabilities\n  __typename\n}" as unknown as TypedDocument<FindingsQuery, FindingsQueryVariables>;
+export const Findings = "query Findings($uid: UID!, $where: FindingFilter, $orderBy: [FindingOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  findings(\n    within: $uid\n    where: $where\n    orderBy: $orderBy\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...FindingRow\n      __typename\n    }\n    __typename\n  }\n  findingSummary(within: $uid) @include(if: $start) {\n    ...FindingNumbers\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment FindingNumbers on FindingSummary {\n  affectedRepos\n  affectedImages\n  images\n  knownImages\n  open {\n    ...Counts\n    __typename\n  }\n  accepted {\n    ...Counts\n    __typename\n  }\n  notAffected {\n    ...Counts\n    __typename\n  }\n  __typename\n}\nfragment FindingRow on Finding {\n  uid\n  vulnerabilityId\n  sources\n  disputedBy\n  package\n  ecosystem\n  installedVersion\n  fixedVersions\n  fixable\n  knownExploited\n  epss\n  basis\n  state\n  justification\n  note\n  dueTime\n  expireTime\n  firstSeenTime\n  digest\n  severity {\n    rating\n    score\n    __typename\n  }\n  advisory {\n    uid\n    aliases\n    vulnerabilities {\n      summary\n      __typename\n    }\n    __typename\n  }\n  repo {\n    uid\n    name\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  tags(first: 3) {\n    totalCount\n    nodes {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  assignee {\n    uid\n    name\n    __typename\n  }\n  decidedBy\n  decider {\n    uid\n    name\n    __typename\n  }\n  viewerCapabilities\n  __typename\n}" as unknown as TypedDocument<FindingsQuery, FindingsQueryVariables>;
 export const FixedIn = "query FixedIn($uid: UID!) {\n  finding(uid: $uid) {\n    uid\n    fixedIn(first: 3) {\n      nodes {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<FixedInQuery, FixedInQueryVariables>;
 export const History = "query History($uid: UID!, $from: DateTime!, $to: DateTime!, $identity: UID, $actor: String, $first: Int!, $after: String) {\n  accessChanges(\n    within: $uid\n    from: $from\n    to: $to\n    identity: $identity\n    actor: $actor\n    first: $first\n    after: $after\n  ) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Changed\n      __typename\n    }\n    __typename\n  }\n}\nfragment Changed on AccessChange {\n  kind\n  roleUid\n  roleName\n  addedCapabilities\n  removedCapabilities\n  event {\n    id\n    time\n    subject\n    body\n    actor {\n      subject\n      act\n      identity {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    group {\n      uid\n      name\n      ancestors {\n        uid\n        name\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  role {\n    uid\n    __typename\n  }\n  before {\n    ...PastGrant\n    __typename\n  }\n  after {\n    ...PastGrant\n    __typename\n  }\n  __typename\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<HistoryQuery, HistoryQueryVariables>;
 export const Holds = "query Holds($on: UID!) {\n  viewer {\n    capabilities(within: $on)\n    __typename\n  }\n}" as unknown as TypedDocument<HoldsQuery, HoldsQueryVariables>;

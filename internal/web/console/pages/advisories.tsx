@@ -17,7 +17,7 @@ const stages = [
   { value: 'FIX_NOT_PLANNED', name: 'No fix planned' }, { value: 'ANALYSIS_NOT_PLANNED', name: 'No analysis planned' }, { value: 'PATCHED', name: 'Patched' },
 ] as { value: AdvisoryEventType; name: string }[];
 // The summary has the numbers of these states.
-const states = [{ value: '', name: 'Open', of: 'open', filter: 'OPEN' }, { value: 'fixed', name: 'Fixed', of: 'fixed', filter: 'FIXED' }, { value: 'not-affected', name: 'Not affected', of: 'notAffected', filter: 'NOT_AFFECTED' }, { value: 'all', name: 'All', of: undefined, filter: undefined }] as const;
+const states = [{ value: '', name: 'All', of: undefined, filter: undefined }, { value: 'open', name: 'Open', of: 'open', filter: 'OPEN' }, { value: 'fixed', name: 'Fix available', of: 'fixed', filter: 'FIXED' }, { value: 'not-affected', name: 'Not affected', of: 'notAffected', filter: 'NOT_AFFECTED' }] as const;
 
 /** This page shows all advisories below a group, or the one that the address names. */
 export function Advisories(at: { uid: string; names: string[] }) {
@@ -46,7 +46,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
   return (
     <div className="page">
       <div className="title"><h1>Advisories</h1></div>
-      <p className="lead">{summary ? <>Advisories from feeds below {names.join(' / ')}, whether or not an image has the package: {count(summary.open.total)} open, {count(summary.fixed.total)} fixed and {count(summary.notAffected.total)} not affected.{findings && <> In images there {findings.open.total === 1 ? 'is' : 'are'} <Link to={groupAddress(names, uid, 'findings')}>{plural(findings.open.total, 'open finding')}</Link>.</>}</> : `All advisories below ${names.join(' / ')}`}</p>
+      <p className="lead">{summary ? <>Advisories from feeds below {names.join(' / ')}, whether or not an image has the package: {count(summary.open.total)} open, {count(summary.fixed.total)} with a fix and {count(summary.notAffected.total)} that affect nothing.{findings && <> In images there {findings.open.total === 1 ? 'is' : 'are'} <Link to={groupAddress(names, uid, 'findings')}>{plural(findings.open.total, 'open finding')}</Link>.</>}</> : `All advisories below ${names.join(' / ')}`}</p>
       {!started && list.problems.length === 0 ? <div className="below-lead"><Lines rows={10} height={42} /></div> : <>
       <div className="tabs" role="group" aria-label="Which advisories">{states.map((one) => (
         <button key={one.value} type="button" aria-pressed={one === view} onClick={() => narrow({ show: one.value || undefined, stage: undefined })}>{one.name} {summary && <small>{count(one.of ? summary[one.of].total : summary.open.total + summary.fixed.total + summary.notAffected.total)}</small>}</button>
@@ -68,7 +68,7 @@ function AdvisoryList({ uid, names }: { uid: string; names: string[] }) {
       </div>
       {list.problems.length > 0 && rows.length === 0 ? <Problems loaded={list} />
         : rows.length === 0 && !loading ? <div className="table">{filtered ? <Empty title="No advisory matches">No advisory below {names.at(-1)} matches all filters. <button type="button" className="link-button" onClick={() => narrow(all)}>Show all advisories</button></Empty>
-          : summary && summary.open.total + summary.fixed.total + summary.notAffected.total > 0 ? <Empty title="No advisories">No advisory below {names.at(-1)} is in this state. <button type="button" className="link-button" onClick={() => narrow({ ...all, show: 'all' })}>Show all advisories</button></Empty>
+          : summary && summary.open.total + summary.fixed.total + summary.notAffected.total > 0 ? <Empty title="No advisories">No advisory below {names.at(-1)} is in this state. <button type="button" className="link-button" onClick={() => narrow({ ...all, show: undefined })}>Show all advisories</button></Empty>
           : names.length > 1 ? <Empty title="No feeds here">Feeds usually belong to the organization, and apply to all images below it: see <Link to={pageAddress(names.slice(0, 1), 'advisories')}>the advisories of {names[0]}</Link>. Their findings here are under <Link to={groupAddress(names, uid, 'findings')}>Findings</Link>.</Empty>
           : <Empty title="No advisories yet">Advisories are imported from feeds: see <a href="/guide/importing">importing</a>.</Empty>}</div>
         : <Table label="Advisories" kind="advisory-columns" columns={columns} rows={rows} total={total} keyOf={(row) => row.uid} height={height} measured busy={loading} end={list.readMore} sorting={sorting}

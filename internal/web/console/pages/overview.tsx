@@ -47,7 +47,7 @@ export function Overview({ uid, names }: { uid: string; names: string[] }) {
           {!group ? <Lines rows={3} height={34} /> : <ChildGroups group={group} names={names} />}
         </Card>}
       </div>
-      {group?.advisorySummary && <p className="dim footnote">All numbers count findings of images with a tag that is not deprecated. {group.advisorySummary.open.total > 0 ? <>The feeds of this group contain <Link to={pageAddress(names, 'advisories')}>{plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}</Link>, whether or not an image has the package.</> : names.length > 1 && <>Advisories can also come from the groups above.</>}</p>}
+      {group?.advisorySummary && <p className="dim footnote">All numbers count findings of images with a tag that is not deprecated. {group.advisorySummary.open.total > 0 ? <>The feeds of this group contain <Link to={groupAddress(names, group.uid, 'advisories', { show: 'open' })}>{plural(group.advisorySummary.open.total, 'open advisory', 'open advisories')}</Link>, whether or not an image has the package.</> : names.length > 1 && <>Advisories can also come from the groups above.</>}</p>}
     </div>
   );
 }
@@ -146,11 +146,15 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const failing = group.subscriptions?.nodes.filter(({ failingSince, disableTime }) => failingSince || disableTime) ?? [];
   const expiring = group.invites?.nodes.filter(({ expirationTime }) => Date.parse(expirationTime) < soon) ?? [];
   const { unseen, deprecated, ending } = group, old = unseen?.nodes.filter(({ lastSeenTime, createTime }) => Date.parse(lastSeenTime ?? createTime) < Date.now() - unseenDays * 86_400_000) ?? [];
-  const exploited = group.findingSummary?.open.knownExploited ?? 0;
+  const exploited = group.findingSummary?.open.knownExploited ?? 0, unknown = (group.findingSummary?.images ?? 0) - (group.findingSummary?.knownImages ?? 0);
   const concerns: Concern[] = [
     ...(exploited > 0 ? [{
       key: 'exploited', icon: 'findings' as const, bad: true, title: `${plural(exploited, 'open finding')} known to be exploited`,
       detail: <><Link to={groupAddress(names, group.uid, 'findings', { exploited: 'yes' })}>Look at {exploited === 1 ? 'it' : 'them'} first</Link>: attacks have been seen.</>,
+    }] : []),
+    ...(unknown > 0 ? [{
+      key: 'unknown', icon: 'warning' as const, title: `${plural(unknown, 'image')} without an SBOM`,
+      detail: <><Link to={groupAddress(names, group.uid, 'packages', { show: 'unknown' })}>What is wrong with {unknown === 1 ? 'it' : 'them'}</Link> is unknown, so no number here counts {unknown === 1 ? 'it' : 'them'}.</>,
     }] : []),
     ...failing.map(({ uid, sink, disableTime, disableReason, failingSince }) => ({
       key: uid, icon: 'warning' as const, bad: true, title: disableTime ? 'A webhook was disabled' : 'A webhook is failing',
@@ -177,7 +181,7 @@ function Concerns({ group, names }: { group: Group; names: string[] }) {
   const unread = (group.subscriptions?.totalCount ?? 0) - (group.subscriptions?.nodes.length ?? 0);
   return (
     <>
-      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is no finding known to be exploited, no failing webhook, no expiring invite or role binding, no unused identity and no deprecated tag{names.length > 1 ? ' below this group' : ''}.</Empty>
+      {concerns.length === 0 ? <Empty title="Nothing needs attention">There is no finding known to be exploited, no image without an SBOM, no failing webhook, no expiring invite or role binding, no unused identity and no deprecated tag{names.length > 1 ? ' below this group' : ''}.</Empty>
         : <ul className="concerns">{concerns.map(({ key, icon, title, detail, bad }) => <li key={key} className={bad ? 'bad' : ''}><Icon name={icon} /><div><b>{title}</b><p>{detail}</p></div></li>)}</ul>}
       {hidden.length > 0 && <NotShown what={hidden.join(', ')} />}
       {unread > 0 && <p className="dim note">Only the first {count(group.subscriptions!.nodes.length)} of {count(group.subscriptions!.totalCount)} webhooks are checked here.</p>}

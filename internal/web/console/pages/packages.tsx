@@ -14,7 +14,7 @@ export function Packages({ uid, names }: { uid: string; names: string[] }) {
   const { search } = useLocation(), name = search.get('name'), version = search.get('version') ?? undefined;
   const below = names.join(' / '), what = version ? `${name} ${version}` : name, ecosystem = search.get('ecosystem') ?? undefined;
   if (search.get('show') === 'unknown') return <TagsWith uid={uid} where={{ packagesKnown: false, excludeClasses: ['REFERRER'] }} title="Images without an SBOM" file="images-without-sbom" back={<Link to={groupAddress(names, uid, 'packages')}>Packages</Link>}
-    lead={<>These images below {below} have no SBOM, so their packages and findings are unknown: see <a href="/guide/importing">importing</a>.</>} none={`Every image below ${below} has an SBOM.`} />;
+    lead={<>The images of these tags below {below} have no SBOM, so their packages and findings are unknown: see <a href="/guide/importing">importing</a>.</>} none={`No image below ${below} is without an SBOM.`} />;
   if (name && search.get('show') === 'tags') return <TagsWith uid={uid} where={{ package: { name, ecosystem, version } }} title={`Tags with ${what}`} file={`${name}-tags`} back={<Link to={packageAddress(names, uid, { name, ecosystem: ecosystem ?? null })}>{name}</Link>}
     lead={`The tags below ${below} whose image contains ${what}.`} none={`No tag below ${below} points to an image that contains ${what}.`} />;
   if (name) return <OnePackage uid={uid} names={names} name={name} />;
