@@ -416,6 +416,10 @@ func TestOneUpdateHasALimit(t *testing.T) {
 		w.settle()
 		everything := inventory.FindingUpdate{Within: acme.uid, Where: &inventory.FindingFilter{}}
 		w.refuseTriage(acme.owner, "too many", everything, accepted, "where")
+		everything.Change = body[*inventory.Finding](accepted)
+		if _, err := w.p.Findings.Update(acme.owner, everything); !strings.Contains(core.AsError(err).Violations[0].Description, "set background") {
+			t.Errorf("too many: %v, want what to do", err)
+		}
 		w.sbom(repo, digest(1), held[1:]...)
 		w.settle()
 		before := len(w.events())

@@ -58,6 +58,8 @@ type Options struct {
 	Mail         bool          // whether this service can send mail
 	MailInterval time.Duration // shortest time between two messages of a subscription by mail
 	TestPatience time.Duration // how long a test of a subscription waits for the answer of its sink; 0 means webhooks.TestPatience
+
+	DecidedAtOnce int // findings of a transaction of a decision in the background, for tests; 0 means inventory.DecidedAtOnce
 }
 
 // Operations are the operations on each kind.
@@ -145,7 +147,8 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 		return nil, fmt.Errorf("page token keys: %w", err)
 	}
 	p.iam = iam.New(p.core, store, tables.IAM, p.secrets, iam.Options{AllowSignup: options.AllowSignup, AllowIssuers: options.AllowIssuers, SharedIssuers: options.SharedIssuers, IssuerFile: options.IssuerFile})
-	p.inventory = inventory.New(p.core, tables.Inventory, p.iam)
+	p.LongRunning = operations.New(p.core, tables.Operations)
+	p.inventory = inventory.New(p.core, tables.Inventory, p.iam, p.LongRunning, options.DecidedAtOnce)
 	p.libraries = libraries.New(p.core, tables.Libraries)
 	p.events = events.New(p.core, store, tables.Events, allEventTypes, p.iam, events.Options{AuditRetention: options.AuditRetention, DeliveryRetention: options.DeliveryRetention, Observer: options.Observer})
 	p.webhooks = webhooks.New(p.core, store, tables.Webhooks, p.secrets, p.iam, p.inventory, p.events, webhooks.Options{
@@ -161,7 +164,6 @@ func New(ctx context.Context, store Store, options Options) (*Platform, error) {
 	}
 	p.Images = p.inventory.Images
 	p.Feeds = feeds.New(p.core, tables.Feeds)
-	p.LongRunning = operations.New(p.core, tables.Operations)
 	p.Registry = registry.New(p.core, tables.Registry, p.inventory)
 	report := reports.New(p.core, tables.Reports, p.iam, p.inventory)
 	p.ImageChecks = report.ImageChecks
@@ -196,6 +198,7 @@ func (o Options) complete() Options {
 	o.DeliveryRetention = cmp.Or(o.DeliveryRetention, 30*24*time.Hour)
 	o.DeliveryTimeScale = cmp.Or(o.DeliveryTimeScale, 1)
 	o.TestPatience = cmp.Or(o.TestPatience, webhooks.TestPatience)
+	o.DecidedAtOnce = cmp.Or(o.DecidedAtOnce, inventory.DecidedAtOnce)
 	if o.SharedIssuers == nil {
 		o.SharedIssuers = iam.DefaultSharedIssuers()
 	}

@@ -38,7 +38,7 @@ var rules = map[string]rule{
 	"platform/secrets":           {[]string{"platform/core"}, order},
 	"platform/libraries":         {[]string{"platform/core", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/iam":               {[]string{"platform/core", "platform/secrets", "platform/fieldmask"}, order},
-	"platform/inventory":         {[]string{"platform/core", "platform/iam", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
+	"platform/inventory":         {[]string{"platform/core", "platform/iam", "platform/operations", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},
 	"platform/feeds":             {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/ecosystem"}, order},
 	"platform/registry":          {[]string{"platform/core", "platform/inventory", "platform/ecosystem"}, order},
 	"platform/reports":           {[]string{"platform/core", "platform/iam", "platform/inventory", "platform/affected", "platform/ecosystem", "platform/fieldmask"}, order},

@@ -40,6 +40,9 @@ func conditionsOf(ctx context.Context) *Conditions {
 	return c
 }
 
+// OnlyValidates reports whether the caller of an operation asks for a check, so that nothing is stored.
+func OnlyValidates(ctx context.Context) bool { return conditionsOf(ctx).ValidateOnly }
+
 // maxIdempotencyKey is the length of the longest key, in bytes.
 const maxIdempotencyKey = 255
 

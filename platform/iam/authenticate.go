@@ -87,6 +87,20 @@ func (area *Area) identifyIn(ctx context.Context, r core.Conn, c Claims) (*core.
 	return area.recognize(c, candidates, options).actor, nil
 }
 
+// WithCurrentActor returns a context whose caller has the identities and grants of now, for work that goes on after its request.
+func (area *Area) WithCurrentActor(ctx context.Context) (context.Context, error) {
+	actor := core.ActorOf(ctx)
+	if actor.Operator != "" {
+		return ctx, nil
+	}
+	fresh, err := area.Identify(ctx, ClaimsOf(actor))
+	if err != nil {
+		return nil, err
+	}
+	fresh.KeepKey()
+	return core.WithActor(ctx, fresh), nil
+}
+
 // A recognition is the result of matching a token with the rows read for it.
 type recognition struct {
 	actor        *core.Actor

@@ -3,6 +3,7 @@ package inventory
 import (
 	"atrium/platform/core"
 	"atrium/platform/iam"
+	"atrium/platform/operations"
 )
 
 // An Area has the operations on what is in registries, and on what is known to be vulnerable.
@@ -15,6 +16,10 @@ type Area struct {
 	ends       core.Ends       // of exceptions
 	settled    core.Rounds     // of work on findings
 
+	operations    operations.Operations
+	deciding      chan struct{} // holds the turn of decisions in the background: a part of one at a time
+	decidedAtOnce int           // findings of a part
+
 	Repos           Repos
 	Tags            Tags
 	Images          Images
@@ -25,9 +30,9 @@ type Area struct {
 	Findings        Findings
 }
 
-// New returns the area.
-func New(c *core.Core, tables Tables, iam *iam.Area) *Area {
-	area := &Area{Core: c, tables: tables, iam: iam}
+// New returns the area. decidedAtOnce is how many findings a decision in the background changes in a transaction.
+func New(c *core.Core, tables Tables, iam *iam.Area, operations operations.Operations, decidedAtOnce int) *Area {
+	area := &Area{Core: c, tables: tables, iam: iam, operations: operations, deciding: make(chan struct{}, 1), decidedAtOnce: decidedAtOnce}
 	repos := core.NewCollection(c, &RepoKind, repoKeyFilter, tables.Repos)
 	area.Repos = Repos{repos.Resources(), repos, area}
 	tags := core.NewCollection(c, &TagKind, nil, tables.Tags)

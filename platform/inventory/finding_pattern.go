@@ -204,8 +204,8 @@ func (r *TriageRule) checkAcceptance() error {
 }
 
 // requireExisting returns NOT_FOUND if there is no such group or repo.
-func requireExisting(ctx context.Context, tx core.Tx, scope core.UID) error {
-	exists, err := tx.Exists(ctx, scope)
+func requireExisting(ctx context.Context, on core.Conn, scope core.UID) error {
+	exists, err := on.Exists(ctx, scope)
 	if err == nil && !exists {
 		err = core.NewNotFound(core.GroupRef, scope)
 	}

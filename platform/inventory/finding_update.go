@@ -21,6 +21,8 @@ type FindingUpdate struct {
 	// Change has the fields to write: state with justification, note and expireTime, which are one
 	// decision, note alone, assignee, and dueTime.
 	Change fieldmask.Input[*Finding]
+
+	part *findingPart // the part of the findings that is decided about; nil means all at once
 }
 
 // MaxUpdatedFindings limits the findings of one update.
@@ -53,14 +55,19 @@ var decidableStates = []FindingState{FindingOpen, FindingInTriage, FindingAccept
 //
 // It fails if more than MaxUpdatedFindings match, or if one of them is resolved.
 func (s Findings) Update(ctx context.Context, u FindingUpdate) ([]*Finding, error) {
-	c, err := s.authorizeTriage(ctx, &u)
+	return s.update(ctx, &u, s.area.Store.Write)
+}
+
+// update is Update, with what runs its transaction.
+func (s Findings) update(ctx context.Context, u *FindingUpdate, write func(context.Context, func(core.Tx) error) error) ([]*Finding, error) {
+	c, err := s.authorizeTriage(ctx, u)
 	if err != nil {
 		return nil, s.rows.RecordIfDenied(ctx, "changed", u.subject(ctx), err)
 	}
 	var updated []*Finding
 	defer s.area.precedence.Take(u.roots()...)()
-	err = s.area.Store.Write(ctx, func(tx core.Tx) (err error) {
-		updated, err = s.updateInTx(ctx, tx, &u, c)
+	err = write(ctx, func(tx core.Tx) (err error) {
+		updated, err = s.updateInTx(ctx, tx, u, c)
 		return err
 	})
 	if err != nil && u.Within == "" {
@@ -245,8 +252,10 @@ func (s Findings) updateInTx(ctx context.Context, tx core.Tx, u *FindingUpdate, 
 	for _, root := range u.roots() {
 		tx.Lock(FindingLock(root))
 	}
-	if err := s.changeRules(ctx, tx, u, c); err != nil {
-		return nil, err
+	if u.part.isFirst() {
+		if err := s.changeRules(ctx, tx, u, c); err != nil {
+			return nil, err
+		}
 	}
 	chosen, err := s.choose(ctx, tx, u)
 	if err != nil || len(chosen) == 0 {
@@ -282,26 +291,33 @@ func (s Findings) choose(ctx context.Context, tx core.Tx, u *FindingUpdate) ([]*
 	if u.Within == "" {
 		return s.chooseListed(ctx, tx, u.UIDs)
 	}
-	var rows core.Rows[*Finding]
-	var err error
-	where := u.Where.ForCaller(core.ActorOf(ctx))
-	if !core.MatchesNothing(where) {
-		rows, err = s.area.tables.Findings.List(ctx, tx, core.Query[*FindingFilter]{
-			Scope:  s.rows.Kind.NarrowScope(core.UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []core.UID{u.Within}),
-			Filter: where, Order: core.Order{Field: "uid"}, Limit: MaxUpdatedFindings, Parts: core.PartItems | core.PartMore,
-		})
-	}
+	rows, err := s.list(ctx, tx, u, u.part.position(), u.part.limit(), core.PartItems|core.PartMore)
 	switch {
 	case err != nil:
 		return nil, err
+	case u.part != nil:
+		u.part.note(rows)
 	case rows.More:
 		var v core.Violations
-		v.Add("where", "matches more than %d findings; narrow it, for example by vulnerabilityIds, packages or severities, or give a group further down in within", MaxUpdatedFindings)
+		v.Add("where", "matches more than %d findings; set background to decide about them in an operation, or narrow it, for example by vulnerabilityIds, packages or severities", MaxUpdatedFindings)
 		return nil, v.Err()
-	case len(rows.Items) == 0:
+	}
+	if len(rows.Items) == 0 {
 		return nil, requireExisting(ctx, tx, u.Within)
 	}
 	return rows.Items, nil
+}
+
+// list reads the findings within a group or repo that an update is about, by their UIDs.
+func (s Findings) list(ctx context.Context, on core.Conn, u *FindingUpdate, from *core.Position, limit int, parts core.Parts) (rows core.Rows[*Finding], err error) {
+	where := u.Where.ForCaller(core.ActorOf(ctx))
+	if core.MatchesNothing(where) {
+		return rows, nil
+	}
+	return s.area.tables.Findings.List(ctx, on, core.Query[*FindingFilter]{
+		Scope:  s.rows.Kind.NarrowScope(core.UIDFilter{DescendantsOf: u.Within, IDs: u.Among}, []core.UID{u.Within}),
+		Filter: where, Order: core.Order{Field: "uid"}, From: from, Limit: limit, Parts: parts,
+	})
 }
 
 // chooseListed reads findings by UID.

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -16,8 +18,8 @@ type Operation struct {
 	Kind       string          `json:"kind"`
 	State      OperationState  `json:"state"`
 	Done       bool            `json:"done"`
-	Records    int             `json:"records"`         // that were read so far
-	Progress   int             `json:"progressPercent"` // of what is to be read; 100 when it has ended well
+	Records    int             `json:"records"`         // that were done so far
+	Progress   int             `json:"progressPercent"` // of what is to be done; 100 when it has ended well
 	Response   json.RawMessage `json:"response,omitempty"`
 	Error      *OperationError `json:"error,omitempty"`
 	Creator    string          `json:"creator"`
@@ -35,6 +37,22 @@ type OperationError struct {
 
 // Number returns the code as a number.
 func (e *OperationError) Number() int { return int(e.Code) }
+
+// UpdateFindings is the kind of decisions about findings. Other operations are imports.
+const UpdateFindings = "update/findings"
+
+// Capabilities of which a caller needs one to see and to cancel operations.
+var (
+	importCapabilities   = []core.Capability{core.CapSBOMsImport, core.CapVEXImport, core.CapAdvisoriesImport, core.CapRegistryImport}
+	decisionCapabilities = []core.Capability{core.CapFindingsUpdate}
+)
+
+func (o *Operation) capabilities() []core.Capability {
+	if o.Kind == UpdateFindings {
+		return decisionCapabilities
+	}
+	return importCapabilities
+}
 
 // An OperationState is the state of an operation.
 type OperationState string
@@ -59,6 +77,8 @@ const (
 	// nobody says so for lostAfter was lost with its process.
 	beat      = 2 * time.Second
 	lostAfter = 30 * time.Second
+	// maxStarted is how many operations Start lets run in an organization at once. Each keeps a goroutine, and the records that it was asked for.
+	maxStarted = 10
 )
 
 // Queries read and write operations.
@@ -87,12 +107,61 @@ type Operations struct {
 // running has what stops the operations of this process.
 type running struct {
 	sync.Mutex
-	stop map[core.UID]context.CancelCauseFunc
+	stop    map[core.UID]context.CancelCauseFunc
+	started map[core.UID]int // by organization
 }
 
 // New returns the operations.
 func New(c *core.Core, queries Queries) Operations {
-	return Operations{c, queries, &running{stop: map[core.UID]context.CancelCauseFunc{}}}
+	return Operations{c, queries, &running{stop: map[core.UID]context.CancelCauseFunc{}, started: map[core.UID]int{}}}
+}
+
+// A Work is what an operation does. It may call progress at any time.
+type Work func(ctx context.Context, progress func(records, percent int)) (response any, err error)
+
+// Start begins an operation about a group or a repo, which goes on in the background for its caller. The caller must have been authorized for
+// its work. It returns nil if the caller asks for nothing but a check.
+func (s Operations) Start(ctx context.Context, kind string, on core.UID, work Work) (*Operation, error) {
+	if err := core.Prove(ctx); err != nil {
+		return nil, err
+	}
+	end, err := s.running.enter(on.Root())
+	if err != nil {
+		return nil, err
+	}
+	o, err := s.Begin(ctx, kind, on)
+	if err != nil || core.OnlyValidates(ctx) {
+		end()
+		return nil, err
+	}
+	caller := *core.ActorOf(ctx)
+	caller.Prover = nil
+	shown := *o // Run does not change what the caller has.
+	go func() {
+		defer end()
+		s.Run(core.InBackground(core.WithActor(context.Background(), &caller)), o, work)
+	}()
+	return &shown, nil
+}
+
+// enter counts an operation of an organization until end is called.
+func (r *running) enter(root core.UID) (end func(), err error) {
+	r.Lock()
+	defer r.Unlock()
+	if r.started[root] >= maxStarted {
+		return nil, &core.Error{
+			Code: core.CodeResourceExhausted, Reason: "RESOURCE_EXHAUSTED", RetryAfter: 5 * time.Second,
+			Message: fmt.Sprintf("Resource exhausted: %d operations of the organization are running; wait until one has ended, or cancel one", maxStarted),
+		}
+	}
+	r.started[root]++
+	return func() {
+		r.Lock()
+		defer r.Unlock()
+		if r.started[root]--; r.started[root] == 0 {
+			delete(r.started, root)
+		}
+	}, nil
 }
 
 // Begin stores a new operation about a group or a repo. The caller must have been authorized for its work.
@@ -108,9 +177,8 @@ func (s Operations) Begin(ctx context.Context, kind string, on core.UID) (*Opera
 
 var errCancelled = errors.New("the operation was canceled")
 
-// Run does the work of an operation, and stores what came of it. progress may be called by the work at any time. It returns when
-// the work has ended. ctx must outlive the request.
-func (s Operations) Run(ctx context.Context, o *Operation, work func(ctx context.Context, progress func(records, percent int)) (response any, err error)) {
+// Run does the work of an operation, and stores what came of it. It returns when the work has ended. ctx must outlive the request.
+func (s Operations) Run(ctx context.Context, o *Operation, work Work) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	s.running.Lock()
@@ -194,32 +262,33 @@ func (s Operations) save(ctx context.Context, o *Operation) (isCancelled, isRunn
 	return isCancelled, isRunning, err
 }
 
-// authorize fails unless the caller may import where an operation is.
-func authorize(ctx context.Context, uid core.UID) error {
+// authorize fails unless the caller has a capability that operations need, whether there is one with the UID or not.
+func authorize(ctx context.Context, uid core.UID) (*core.Actor, error) {
 	actor, err := core.RequireCaller(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := core.InvalidUID("uid", uid); err != nil {
-		return err
+		return nil, err
 	}
-	for _, c := range importCapabilities {
-		if actor.Can(c, uid) {
-			return nil
-		}
+	if !holdsAny(actor, slices.Concat(importCapabilities, decisionCapabilities), uid) {
+		return nil, actor.PermissionError(importCapabilities[0], uid)
 	}
-	return actor.PermissionError(importCapabilities[0], uid)
+	return actor, nil
 }
 
-// importCapabilities are those of which a caller needs one to see and to cancel operations of a group.
-var importCapabilities = []core.Capability{core.CapSBOMsImport, core.CapVEXImport, core.CapAdvisoriesImport, core.CapRegistryImport}
+func holdsAny(a *core.Actor, capabilities []core.Capability, on core.UID) bool {
+	return slices.ContainsFunc(capabilities, func(c core.Capability) bool { return a.Can(c, on) })
+}
 
 // ref names operations in errors.
 var ref = core.Ref{Name: "Operation", Area: "operations"}
 
-// Get reads an operation. The caller needs a capability to import into its group or repo.
+// Get reads an operation. On its group or repo, the caller needs what the operation needed itself: a capability to import, or to decide
+// about findings.
 func (s Operations) Get(ctx context.Context, uid core.UID) (*Operation, error) {
-	if err := authorize(ctx, uid); err != nil {
+	actor, err := authorize(ctx, uid)
+	if err != nil {
 		return nil, err
 	}
 	o, err := s.queries.Operation(ctx, s.core.Store, uid)
@@ -228,6 +297,8 @@ func (s Operations) Get(ctx context.Context, uid core.UID) (*Operation, error) {
 		return nil, err
 	case o == nil || o.ExpireTime.Before(s.core.Now().Time):
 		return nil, core.NewNotFound(ref, uid)
+	case !holdsAny(actor, o.capabilities(), uid):
+		return nil, actor.PermissionError(o.capabilities()[0], uid)
 	case !o.Done && o.UpdateTime.Add(lostAfter).Before(s.core.Now().Time):
 		o.Done, o.State = true, Failed
 		o.EndTime = o.UpdateTime
