@@ -21,7 +21,14 @@ func (m mutations) UpdateFindings(ctx context.Context, input map[string]any) (*g
 	if where, _ := input["where"].(*scalar.FindingFilter); where != nil {
 		u.Where, u.Among = where.Findings(), where.UIDs
 	}
-	_, u.Change = decodeInput[*inventory.Finding](without(input, "uids", "within", "where"))
+	_, u.Change = decodeInput[*inventory.Finding](without(input, "uids", "within", "where", "background"))
+	if background, _ := input["background"].(*bool); valueOrZero(background) {
+		operation, err := m.p.Findings.UpdateInBackground(ctx, u)
+		if err != nil {
+			return nil, err
+		}
+		return &graph.UpdateFindingsPayload{Findings: []*inventory.Finding{}, Operation: operation}, nil
+	}
 	updated, err := m.p.Findings.Update(ctx, u)
 	if err != nil {
 		return nil, err

@@ -38,6 +38,7 @@ func TestFindingsAreUpdatedManyAtOnce(t *testing.T) {
 		w.ask(update, "input", input("within", w.org, "where", input("packages", []any{}), "state", "OPEN")).expect("updateFindings.updatedCount", 0)
 		for fields, given := range map[string]map[string]any{
 			"uids":            input("state", "OPEN"),
+			"background":      input("uids", []any{one}, "state", "OPEN", "background", true),
 			"where":           input("within", w.org, "state", "OPEN"),
 			"where.states":    input("within", w.org, "where", input("resolvedSince", "2020-01-01T00:00:00Z"), "state", "OPEN"),
 			"where.uids":      input("within", w.org, "where", input("uids", []any{"x"}), "state", "OPEN"),
@@ -53,6 +54,22 @@ func TestFindingsAreUpdatedManyAtOnce(t *testing.T) {
 			}
 		}
 		w.askAs("shopper", update, "input", input("uids", []any{one}, "state", "OPEN")).expectErrors("PERMISSION_DENIED updateFindings")
+	})
+}
+
+func TestDecisionsInTheBackgroundAreOperations(t *testing.T) {
+	eachShop(t, func(t *testing.T, w *shop) {
+		const update = `mutation($within: UID!) { updateFindings(input: {within: $within, where: {states: [OPEN]}, state: ACCEPTED, background: true}) {
+			updatedCount findings { uid } operation { uid kind state parent { ... on Group { name } } }
+		} }`
+		uid := w.ask(update, "within", w.shop).expect("updateFindings.updatedCount", 0).expect("updateFindings.findings", []any{}).
+			expect("updateFindings.operation.kind", "update/findings").expect("updateFindings.operation.parent.name", "shop").value("updateFindings.operation.uid")
+		const read = `query($uid: UID!) { operation(uid: $uid) { done state records progressPercent response } }`
+		for w.ask(read, "uid", uid).value("operation.done") != true { // it is at work on one transaction
+		}
+		w.ask(read, "uid", uid).expect("operation.state", "SUCCEEDED").expect("operation.records", 3).expect("operation.progressPercent", 100).expect("operation.response", map[string]any{"updatedCount": 3.0})
+		w.askAs("shopper", update, "within", w.shop).expectErrors("PERMISSION_DENIED updateFindings")
+		w.askAs("shopper", read, "uid", uid).expectErrors("PERMISSION_DENIED operation")
 	})
 }
 

@@ -36,6 +36,9 @@ var _ = newKind(kind{
 		{name: "top packages by nothing", do: call{rpc: "GetTopPackages", params: fields{"by": "nothing"}}, want: invalid("by"), instead: typedAnswer},
 		{name: "decide", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED", "justification": "component_not_present", "note": "gone"}),
 			want: having{"updatedCount": 1, "findings": []fields{{"uid": "{finding}", "state": "FINDING_STATE_NOT_AFFECTED", "justification": "component_not_present", "note": "gone"}}}},
+		{name: "decide in the background", do: decideInBackground(fields{"state": "FINDING_STATE_ACCEPTED"}),
+			want: having{"updatedCount": 0, "findings": []fields{}, "operation": fields{"uid": "<uid>", "kind": "update/findings", "state": "OPERATION_STATE_RUNNING", "done": false, "records": 0, "progressPercent": 0}}},
+		{name: "decide nothing in the background", do: decideInBackground(fields{}), want: invalid("state")},
 		{name: "decide nothing", do: decideFindings(fields{}), want: invalid("state")},
 		{name: "decide what cannot be", do: decideFindings(fields{"state": "FINDING_STATE_NOT_AFFECTED"}), want: invalid("justification")},
 		{name: "decide about a missing one", do: call{rpc: "UpdateFindings", fields: fields{"uids": []string{"{repo}/00000000000000ff"}, "finding": fields{"note": "a"}}},
@@ -92,6 +95,10 @@ func askPlace(rpc, within string) call {
 
 func decideFindings(finding fields) call {
 	return call{rpc: "UpdateFindings", target: "{finding}", onParent: true, fields: fields{"uids": []string{"{finding}"}, "finding": finding}}
+}
+
+func decideInBackground(finding fields) call {
+	return call{rpc: "UpdateFindings", target: "{finding}", onParent: true, fields: fields{"within": "{finding.repo}", "where": fields{}, "background": true, "finding": finding}}
 }
 
 func acceptFindings(within string) call {

@@ -108,7 +108,7 @@ var wireDocuments = map[string]func(graphQL, call) document{
 	"UpdateFindings": func(p graphQL, c call) document {
 		finding, _ := normalize(c.fields["finding"]).(fields)
 		input := p.input(p.inputType("updateFindings"), finding.with(c.fields.without("finding")))
-		return document{"mutation", "updateFindings", fields{"input": input}, "{ updatedCount findings " + p.selection("Finding") + " }", readObject("UpdateFindingsPayload")}
+		return document{"mutation", "updateFindings", fields{"input": input}, "{ updatedCount findings " + p.selection("Finding") + " operation " + p.selection("Operation") + " }", readObject("UpdateFindingsPayload")}
 	},
 	"GetAcceptanceRules": func(p graphQL, c call) document {
 		return document{"query", "acceptanceRules", c.params, p.selection("AcceptanceRule"), readWhole("acceptanceRules", "AcceptanceRule")}

@@ -1,6 +1,7 @@
 package rest
 
 import (
+	"context"
 	"net/http"
 	"slices"
 
@@ -38,7 +39,7 @@ func findingsRoutes(p *platform.Platform) []route {
 		ask("GetTopVulnerabilities", path+":topVulnerabilities", w.GetTopVulnerabilities, ranking(conditions, rankedBy()), read...),
 		ask("GetTopPackages", path+":topPackages", w.GetTopPackages, ranking(conditions, rankedBy()), read...),
 		ask("GetUpgrades", path+":upgrades", w.GetUpgrades, ranking(conditions), read...),
-		send("UpdateFindings", path+":update", w.UpdateFindings, decide...),
+		updateFindings(path+":update", w.UpdateFindings, decide...),
 
 		ask("GetAcceptanceRules", rules, w.GetAcceptanceRules, required, read...),
 		sendTo("CreateAcceptanceRule", rules+"/{parent=**}", func(in *wire.AcceptanceRule) *core.UID { return &in.Within }, w.CreateAcceptanceRule, decide...),
@@ -50,6 +51,21 @@ func findingsRoutes(p *platform.Platform) []route {
 		ask("GetDuePolicy", policy, w.GetDuePolicy, required, read...),
 		send("SetDuePolicy", policy+":set", w.SetDuePolicy, decide...),
 	}
+}
+
+// updateFindings returns the route of decisions. One in the background is answered as an import is that goes on.
+func updateFindings(pattern string, call func(context.Context, *wire.UpdateFindingsRequest) (*wire.UpdateFindingsResponse, error), needed ...core.Capability) route {
+	r := send("UpdateFindings", pattern, call, needed...)
+	r.call = func(r *request) (any, error) {
+		return decodeAndCall(r, func(ctx context.Context, asked *wire.UpdateFindingsRequest) (any, error) {
+			answer, err := call(ctx, asked)
+			if err != nil || answer.Operation == nil {
+				return answer, err
+			}
+			return acceptedAnswer(r, answer.Operation, answer), nil
+		})
+	}
+	return r
 }
 
 // checkFilters are the parameters of checks of images and of SBOMs, beside the image.

@@ -179,8 +179,13 @@ func (i *importing) answer(r *request, p *platform.Platform, job *ingest.Job) (a
 			}
 		}
 	})
-	r.writer.Header().Set("Location", "/operations/v2/"+string(operation.UID))
-	return statusAnswer{http.StatusAccepted, operation}, nil
+	return acceptedAnswer(r, operation, operation), nil
+}
+
+// acceptedAnswer returns the answer of a request whose work goes on in an operation.
+func acceptedAnswer(r *request, o *operations.Operation, answer any) statusAnswer {
+	r.writer.Header().Set("Location", "/operations/v2/"+string(o.UID))
+	return statusAnswer{http.StatusAccepted, answer}
 }
 
 // prefersAsync reports whether the caller asks for an operation, as RFC 7240 says.

@@ -9,6 +9,7 @@ import (
 	"atrium/platform/core"
 	"atrium/platform/fieldmask"
 	"atrium/platform/inventory"
+	"atrium/platform/operations"
 	"atrium/platform/reports"
 )
 
@@ -137,11 +138,14 @@ type (
 		Where      *inventory.FindingFilter `json:"where,omitempty"`
 		Finding    json.RawMessage          `json:"finding"` // the fields to change
 		UpdateMask string                   `json:"updateMask,omitempty"`
+		Background bool                     `json:"background,omitempty"`
 	}
 	// UpdateFindingsResponse has findings about which somebody has decided.
 	UpdateFindingsResponse struct {
 		UpdatedCount int                  `json:"updatedCount"`
 		Findings     []*inventory.Finding `json:"findings"` // the first ones, by UID
+
+		Operation *operations.Operation `json:"operation,omitempty"` // what decides about them in the background
 	}
 )
 
@@ -159,8 +163,12 @@ func (o Operations) UpdateFindings(ctx context.Context, in *UpdateFindingsReques
 		in.Finding = []byte("{}")
 	}
 	update.Change = fieldmask.JSONInput[*inventory.Finding](in.Finding, fieldmask.SplitMask(in.UpdateMask))
+	if in.Background {
+		operation, err := o.p.Findings.UpdateInBackground(ctx, update)
+		return &UpdateFindingsResponse{Findings: []*inventory.Finding{}, Operation: operation}, err
+	}
 	updated, err := o.p.Findings.Update(ctx, update)
-	return &UpdateFindingsResponse{len(updated), updated[:min(len(updated), maxShownFindings)]}, err
+	return &UpdateFindingsResponse{UpdatedCount: len(updated), Findings: updated[:min(len(updated), maxShownFindings)]}, err
 }
 
 type (
