@@ -22,7 +22,7 @@ func areasOf(kinds []core.KindInfo) map[string]string {
 	areas := map[string]string{
 		"capability": "iam", "terms": "iam", "viewer": "iam", "image": "registry", "image_check": "vulnerabilities",
 		"advisory_document": "advisory", "resolved_vulnerability": "advisory", "vulnerability": "advisory",
-		"search": "registry", "access": "iam", "audit_log": "events", "event": "events", "eventActivity": "events", "auditLogSummary": "events", "advisoryActivity": "vulnerabilities", "findingActivity": "vulnerabilities",
+		"search": "registry", "access": "iam", "audit_log": "events", "event": "events", "eventActivity": "events", "auditLogSummary": "events", "auditLogRuns": "events", "advisoryActivity": "vulnerabilities", "findingActivity": "vulnerabilities",
 		"due_policy": "vulnerabilities", "operation": "operations", "finding_triage": "vulnerabilities", "finding_ranking": "vulnerabilities", "remediation": "vulnerabilities",
 	}
 	for _, k := range kinds {

@@ -29,6 +29,19 @@ func (q queries) AuditLog(ctx context.Context, window scalar.Window, within *cor
 	return scalar.NewRecordConnection(page), nil
 }
 
+func (q queries) AuditLogRuns(ctx context.Context, window scalar.Window, within core.UID, actor *string, subject, target *core.UID, kinds []string, since, until *core.Time, denied *bool) (*scalar.AuditLogRunConnection, error) {
+	req := events.AuditRequest{
+		DescendantsOf: within, Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: kinds, Since: valueOrZero(since), Until: valueOrZero(until), Denied: denied, Without: readsOf(ctx).without,
+	}
+	req.Empty = window.IsEmpty()
+	req.PageSize, req.After, _, req.Malformed = window.Page()
+	page, err := q.p.AuditLog.ListRuns(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return scalar.NewRecordConnection(page), nil
+}
+
 func (q queries) AuditLogSummary(ctx context.Context, within core.UID, actor *string, subject, target *core.UID, kinds []string, since core.Time, until *core.Time, denied *bool) (*scalar.AuditLogSummary, error) {
 	summary, err := q.p.AuditLog.Summarize(ctx, events.AuditRequest{
 		DescendantsOf: within, Actor: valueOrZero(actor), Subject: valueOrZero(subject), Target: valueOrZero(target), Types: kinds, Since: since, Until: valueOrZero(until), Denied: denied,

@@ -65,6 +65,8 @@ var everyQuery = []struct {
 		edges { cursor node { id } } nodes { id type subject groupUid time actor { subject act } body denied count } pageInfo { hasNextPage endCursor } } }`, "auditLog.nodes.*.denied", "<nil>"},
 	{"advisoryActivity", `query($org: UID!) { advisoryActivity(within: $org, interval: WEEK) { time opened fixed } }`, "advisoryActivity.29.opened", 3},
 	{"auditLogSummary", `query($org: UID!) { auditLogSummary(within: $org, since: "2020-01-01T00:00:00Z") { complete } }`, "auditLogSummary.complete", true},
+	{"auditLogRuns", `query($org: UID!, $owner: String!) { auditLogRuns(within: $org, actor: $owner, kinds: [IAM_IDENTITY_PROVIDER_CREATED]) {
+		edges { cursor node { count } } nodes { newest { id kind body } oldestId oldestTime count } pageInfo { hasNextPage endCursor } } }`, "auditLogRuns.nodes.*.newest.kind", "IAM_IDENTITY_PROVIDER_CREATED"},
 	{"findingActivity", `query($org: UID!) { findingActivity(within: $org) { time open { total critical unknown } } }`, "findingActivity.29.open.total", 6},
 	{"topVulnerabilities", `{ topVulnerabilities { totalCount nodes { findings images repos } } }`, "topVulnerabilities.totalCount", nil},
 	{"topPackages", `{ topPackages(first: 1) { totalCount nodes { package findings } } }`, "topPackages.nodes.*.findings", nil},

@@ -136,6 +136,9 @@ func countStatements(t *testing.T, url string) {
 		{"vulnerabilities of what advisories name", `{ advisories { nodes { vulnerability { name metadata { summary } } relatedVulnerabilities { summary } } } }`, 2},
 		{"the activity of advisories and events", `query($org: UID!) { advisoryActivity(within: $org) { time opened fixed } eventActivity(within: $org, interval: WEEK) { time made refused } }`, 2},
 		{"the audit log", `{ auditLog { nodes { type } edges { cursor } pageInfo { hasNextPage } } }`, 1},
+		{"the audit log in runs", `query($org: UID!) { auditLogRuns(within: $org, first: 1) { nodes { count oldestTime newest { kind } } pageInfo { hasNextPage } } }`, 1},
+		{"the audit log in runs, with the end of a long one", `query($org: UID!) { auditLogRuns(within: $org) { nodes { count } } }`, 5},
+		{"the audit log in runs, with what it tells of", `query($org: UID!) { auditLogRuns(within: $org, first: 1) { nodes { count newest { kind changes { field } group { name } actor { identity { name } } } } } }`, 4},
 		{"who the caller is", `{ viewer { identities { name roleBindings { nodes { role { name } } } } } }`, 2},
 	} {
 		got := w.ask(c.query, "org", w.org, "since", core.At(time.Now().Add(-time.Hour)), "until", core.At(time.Now().Add(time.Hour)))

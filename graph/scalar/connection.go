@@ -141,6 +141,10 @@ type (
 	AuditLogConnection = RecordConnection[*core.Event]
 	// AuditLogEdge is an event of a page.
 	AuditLogEdge = RecordEdge[*core.Event]
+	// AuditLogRunConnection is a page.
+	AuditLogRunConnection = RecordConnection[*events.AuditLogRun]
+	// AuditLogRunEdge is a run of a page.
+	AuditLogRunEdge = RecordEdge[*events.AuditLogRun]
 	// AccessGrantConnection is a page.
 	AccessGrantConnection = AccessConnection[*events.AccessGrant]
 	// AccessGrantEdge is a grant of a page.

@@ -48,6 +48,6 @@ func TestEveryOperationHasACase(t *testing.T) {
 var rightsElsewhere = map[string]bool{
 	"ListPackages": true, "GetPackage": true, "CountPackages": true, "ListPackageVersions": true, "GetPackageVersion": true, "GetVulnerabilityExposure": true, "CompareImages": true, "CheckImage": true,
 	"SummarizeFindings": true, "CountFindings": true, "GetTopVulnerabilities": true, "GetTopPackages": true, "GetUpgrades": true, "GetFindingActivity": true, "GetRemediationActivity": true,
-	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "GetAcceptanceRules": true, "GetDuePolicy": true, "GetAuditLog": true, "GetAuditLogSummary": true, "GetEventActivity": true, "GetAccessAt": true, "GetAccessChanges": true,
+	"SummarizeAdvisories": true, "GetAdvisoryActivity": true, "GetAcceptanceRules": true, "GetDuePolicy": true, "GetAuditLog": true, "GetAuditLogRuns": true, "GetAuditLogSummary": true, "GetEventActivity": true, "GetAccessAt": true, "GetAccessChanges": true,
 	"Redeliver": true, "ConfirmRoleBindings": true, "ListEffectiveRoleBindings": true, "GetEffectiveCapabilities": true, "Search": true,
 }

@@ -58,7 +58,8 @@ var wireDocuments = map[string]func(graphQL, call) document{
 		const selection = "{ made refused complete countedSince actors { value count made refused } kinds { value count } groups { value count } }"
 		return document{"query", "auditLogSummary", c.params, selection, readObject("AuditLogSummary")}
 	},
-	"GetAuditLog": showing("query", "auditLog", "{ events: nodes { type subject time count } }", func(c call) fields { return c.params }),
+	"GetAuditLogRuns": showing("query", "auditLogRuns", "{ runs: nodes { newest { type subject time count } oldestTime count } }", func(c call) fields { return c.params }),
+	"GetAuditLog":     showing("query", "auditLog", "{ events: nodes { type subject time count } }", func(c call) fields { return c.params }),
 	"ListEffectiveRoleBindings": func(p graphQL, c call) document {
 		arguments := p.listArguments(c.rpc, p.schema.Types["Group"].Fields.ForName("effectiveBindings"), c.params)
 		return document{"query", "group", fields{"uid": c.target}, "{ effectiveBindings" + literals(arguments) + " " + p.connection("RoleBinding") + " }", func(p graphQL, value any, _ call) answer {

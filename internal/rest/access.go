@@ -45,6 +45,9 @@ func accessRoutes(p *platform.Platform) []route {
 		ask("GetAuditLog", log, w.GetAuditLog, slices.Concat(
 			auditFilters(func(q *wire.GetAuditLogRequest) *wire.AuditQuestion { return &q.AuditQuestion }),
 			pages(func(q *wire.GetAuditLogRequest) (*int, *string) { return &q.PageSize, &q.PageToken })), core.CapGroupsUpdate),
+		ask("GetAuditLogRuns", log+":runs", w.GetAuditLogRuns, slices.Concat(
+			auditFilters(func(q *wire.GetAuditLogRunsRequest) *wire.AuditQuestion { return &q.AuditQuestion }, "within"),
+			pages(func(q *wire.GetAuditLogRunsRequest) (*int, *string) { return &q.PageSize, &q.PageToken })), core.CapGroupsUpdate),
 		ask("GetAuditLogSummary", log+":summarize", w.GetAuditLogSummary,
 			auditFilters(func(q *wire.AuditQuestion) *wire.AuditQuestion { return q }, "within", "since"), core.CapGroupsUpdate),
 		ask("GetEventActivity", log+":activity", w.GetEventActivity, append(intervals(func(q *wire.EventInterval) *wire.Interval { return &q.Interval }),

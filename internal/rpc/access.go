@@ -57,6 +57,10 @@ func (s events) GetAuditLog(ctx context.Context, r *eventsv2.GetAuditLogRequest)
 	return ask[eventsv2.GetAuditLogResponse](ctx, r, s.Operations.GetAuditLog)
 }
 
+func (s events) GetAuditLogRuns(ctx context.Context, r *eventsv2.GetAuditLogRunsRequest) (*eventsv2.GetAuditLogRunsResponse, error) {
+	return ask[eventsv2.GetAuditLogRunsResponse](ctx, r, s.Operations.GetAuditLogRuns)
+}
+
 func (s events) GetAuditLogSummary(ctx context.Context, r *eventsv2.GetAuditLogSummaryRequest) (*eventsv2.AuditLogSummary, error) {
 	return ask[eventsv2.AuditLogSummary](ctx, r, s.Operations.GetAuditLogSummary)
 }

@@ -48,6 +48,7 @@ func TestMessagesHaveAllFieldsOfTheirJSON(t *testing.T) {
 		{wire.ConfirmRoleBindingsRequest{}, &iamv2.ConfirmRoleBindingsRequest{}}, {wire.ConfirmRoleBindingsResponse{}, &iamv2.ConfirmRoleBindingsResponse{}},
 		{wire.BatchDeleteRoleBindingsRequest{}, &iamv2.BatchDeleteRoleBindingsRequest{}}, {wire.SearchRequest{}, &iamv2.SearchRequest{}}, {wire.SearchResponse{}, &iamv2.SearchResponse{}},
 		{wire.GetAuditLogRequest{}, &eventsv2.GetAuditLogRequest{}}, {wire.GetAuditLogResponse{}, &eventsv2.GetAuditLogResponse{}},
+		{wire.GetAuditLogRunsRequest{}, &eventsv2.GetAuditLogRunsRequest{}}, {wire.GetAuditLogRunsResponse{}, &eventsv2.GetAuditLogRunsResponse{}},
 		{wire.AuditQuestion{}, &eventsv2.GetAuditLogSummaryRequest{}}, {platformevents.AuditSummary{}, &eventsv2.AuditLogSummary{}},
 		{wire.EventInterval{}, &eventsv2.GetEventActivityRequest{}}, {wire.GetEventActivityResponse{}, &eventsv2.GetEventActivityResponse{}},
 		{wire.RedeliverRequest{}, &eventsv2.RedeliverRequest{}}, {wire.RedeliverResponse{}, &eventsv2.RedeliverResponse{}},

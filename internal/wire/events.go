@@ -27,6 +27,20 @@ type (
 		PageSize  int    `json:"pageSize,omitempty"`
 		PageToken string `json:"pageToken,omitempty"`
 	}
+	// GetAuditLogRunsRequest asks for a page of the runs of the audit log.
+	GetAuditLogRunsRequest GetAuditLogRequest
+	// GetAuditLogRunsResponse is a page of the runs of the audit log.
+	GetAuditLogRunsResponse struct {
+		Runs          []*AuditLogRun `json:"runs"`
+		NextPageToken string         `json:"nextPageToken,omitempty"`
+	}
+	// An AuditLogRun stands for events that follow each other, of the same kind, actor and outcome.
+	AuditLogRun struct {
+		Newest     *Event    `json:"newest"`
+		OldestID   string    `json:"oldestId"`
+		OldestTime core.Time `json:"oldestTime"`
+		Count      int64     `json:"count"`
+	}
 	// GetAuditLogResponse is a page of the audit log.
 	GetAuditLogResponse struct {
 		Events        []*Event `json:"events"`
@@ -68,6 +82,24 @@ func (o Operations) GetAuditLog(ctx context.Context, in *GetAuditLogRequest) (*G
 	answer := &GetAuditLogResponse{Events: shown}
 	if page.HasNext {
 		answer.NextPageToken = shown[len(shown)-1].ID
+	}
+	return answer, nil
+}
+
+// GetAuditLogRuns reads a page of the audit log in which events that are alike and follow each other are one.
+func (o Operations) GetAuditLogRuns(ctx context.Context, in *GetAuditLogRunsRequest) (*GetAuditLogRunsResponse, error) {
+	request := in.request()
+	request.PageSize, request.After = in.PageSize, in.PageToken
+	page, err := o.p.AuditLog.ListRuns(ctx, request)
+	if err != nil {
+		return nil, err
+	}
+	answer := &GetAuditLogRunsResponse{Runs: make([]*AuditLogRun, len(page.Items))}
+	for i, r := range page.Items {
+		answer.Runs[i] = &AuditLogRun{newEvent(r.Newest), r.OldestID, r.OldestTime(), r.Count}
+	}
+	if n := len(page.Items); page.HasNext && n > 0 {
+		answer.NextPageToken = page.Items[n-1].Cursor()
 	}
 	return answer, nil
 }

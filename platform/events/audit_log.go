@@ -22,6 +22,10 @@ type AuditStore interface {
 	// has one branch.
 	CountEvents(ctx context.Context, q AuditQuery) ([]AuditCount, error)
 
+	// CountLog counts the events of the page that EventLog reads, with one more than the limit, and returns the id of the oldest.
+	// The scope has one branch.
+	CountLog(ctx context.Context, q AuditQuery) (count int, oldest string, err error)
+
 	// FirstBindingChanges reads, of each role binding on the groups of a query that has changed
 	// since its time, the first event since then. It leaves out bindings that were made since then.
 	// The events are in the order of their subjects, and up to the limit.
@@ -90,7 +94,8 @@ type AuditQuery struct {
 	Subject, Target core.UID
 	Types           []string
 	Denied          *bool
-	Access          bool // whether changes of roles count only if they change capabilities
+	Access          bool        // whether changes of roles count only if they change capabilities
+	Unlike          *core.Event // only events that would not belong to the same run as this one; nil means all
 	// After is exclusive. "" means that the page begins with the newest event, or with the
 	// oldest if Backward.
 	After        string

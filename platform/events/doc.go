@@ -9,7 +9,7 @@
 //	feed.go           live feeds; broadcast.go reads events once for all of them, callers.go keeps the
 //	                  grants of their callers, anchor.go notices a database that lacks the newest events
 //	audit_log.go      recorded events and denials; activity.go counts them by day or week,
-//	                  audit_summary.go by who caused them,
+//	                  audit_summary.go by who caused them, audit_runs.go folds those that are alike,
 //	                  access_record.go tells who had access in the past, and how that changed
 //	retention.go      deletes old events and deliveries
 package events

@@ -33,6 +33,7 @@ var pricedReads = map[string][]string{
 	"Query.findings":                   {`findings(first: 0) { facets { vulnerabilities { value } labels { value } } }`, pageOf("findings", "", "uid package"), readFiltered("findings", `query: "no such text"`), readFiltered("findings", `packages: ["none"]`), readFiltered("findings", `labels: [{key: "none", value: "such"}]`), readFiltered("findings", `firstSeenBefore: "2000-01-01T00:00:00Z"`), readFiltered("findings", `vulnerabilityIds: ["none"]`), `findings(first: 1) { facets { severities { value } } }`},
 	"Query.findingSummary":             {`findingSummary { open { total } }`, `findingSummary { overdue }`, `groups(first: 50) { nodes { findingSummary { overdue } } }`, `findingSummary { openByAge { open { total } } }`, `groups(first: 10) { nodes { findingSummary { openByAge { open { total } } } } }`},
 	"Query.auditLogSummary":            {`auditLogSummary(within: $root, since: "2026-01-01T00:00:00Z") { made actors { value } }`, `auditLogSummary(within: $root, since: "2026-01-01T00:00:00Z", kinds: [IAM_ROLE_DELETED]) { made }`, `auditLogSummary(within: $deep, since: "2026-01-01T00:00:00Z", denied: true) { refused }`},
+	"Query.auditLogRuns":               {`auditLogRuns(within: $root, first: 200) { nodes { newest { kind changes { field } } count } }`, `auditLogRuns(within: $root, first: 1, actor: $actor) { nodes { count } }`, `auditLogRuns(within: $root, first: 1, actor: $actor, kinds: [REGISTRY_TAG_CREATED, IAM_ROLE_DELETED]) { nodes { count } }`, `auditLogRuns(within: $root, first: 1, subject: $busy) { nodes { count } }`},
 	"Query.packages":                   {pageOf("packages", "", "uid name"), readFiltered("packages", `query: "no such text"`)},
 	"Query.package":                    {`package(uid: $absent) { uid }`},
 	"Query.packageVersion":             {`packageVersion(uid: $absent) { uid }`},
@@ -216,7 +217,7 @@ func (b *bigWorld) askPriced(ctx context.Context, t *testing.T, endpoint http.Ha
 	images := times(50, func(i int) map[string]any {
 		return map[string]any{"repo": string(b.repos[i]), "tags": []string{"reported"}}
 	})
-	given := map[string]any{"root": b.root, "deep": b.deep[3], "repo": b.busyRepo, "person": b.identities[0], "role": b.role, "library": b.libraries[0], "sink": b.subscriptions[0], "absent": b.root + "/00000000000000ff", "node": base64.RawURLEncoding.EncodeToString([]byte("Repo:" + b.busyRepo)), "event": b.eventIDs[0]}
+	given := map[string]any{"root": b.root, "deep": b.deep[3], "repo": b.busyRepo, "person": b.identities[0], "role": b.role, "library": b.libraries[0], "sink": b.subscriptions[0], "absent": b.root + "/00000000000000ff", "busy": b.busyActor(), "actor": b.busyActor(), "node": base64.RawURLEncoding.EncodeToString([]byte("Repo:" + b.busyRepo)), "event": b.eventIDs[0]}
 	var declared []string
 	variables := map[string]any{}
 	for name, value := range given {
@@ -224,6 +225,8 @@ func (b *bigWorld) askPriced(ctx context.Context, t *testing.T, endpoint http.Ha
 			scalar := ": UID!"
 			if name == "node" || name == "event" { // an opaque id
 				scalar = ": ID!"
+			} else if name == "actor" { // which need not be an identity
+				scalar = ": String!"
 			}
 			declared, variables[name] = append(declared, "$"+name+scalar), value
 		}

@@ -11,6 +11,7 @@ import (
 
 	"atrium/platform"
 	"atrium/platform/core"
+	"atrium/platform/events"
 	"atrium/platform/iam"
 	"atrium/platform/inventory"
 	"atrium/platform/libraries"
@@ -239,6 +240,10 @@ func (b *bigWorld) checkFallbacks(t *testing.T) {
 		{name: "the activity of advisories of a repo", run: b.activity(p, b.busyRepo)},
 		{name: "the activity of the log", run: func(ctx context.Context) error {
 			_, err := p.AuditLog.Activity(ctx, core.ActivityRequest{Within: b.root, Interval: core.EachWeek, From: core.At(epoch), To: core.At(epoch.AddDate(0, 1, 0))}, nil)
+			return err
+		}},
+		{name: "a long run of the log", run: func(ctx context.Context) error {
+			_, err := p.AuditLog.ListRuns(ctx, events.AuditRequest{DescendantsOf: b.root, Actor: string(b.busyActor()), PageSize: 20})
 			return err
 		}},
 		{name: "artifacts by free text", run: askList(p.Artifacts.List, core.ListRequest[*libraries.ArtifactFilter]{Filter: &libraries.ArtifactFilter{Ecosystems: bothEcosystems, Query: "holds 77"}})},

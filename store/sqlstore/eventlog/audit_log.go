@@ -170,6 +170,14 @@ func (l Log) CountEvents(ctx context.Context, a events.AuditQuery) (counts []eve
 	return counts, err
 }
 
+// CountLog counts the events of a page.
+func (l Log) CountLog(ctx context.Context, a events.AuditQuery) (count int, oldest string, err error) {
+	q := NewStatement(l.source.Dialect).Add("SELECT COUNT(*), COALESCE(MIN(e.id), '') FROM (SELECT e.id FROM event e WHERE ")
+	q = addPage(q, a, splitLog(a)).Add(") e")
+	err = l.source.Conn.Run(ctx, q.Build(func(scan func(...any) error) error { return scan(&count, &oldest) }))
+	return count, oldest, err
+}
+
 // longOfEvents returns the columns of long texts, with empty values instead of those
 // that a read leaves out.
 func longOfEvents(without core.CostlyFields) string {
@@ -266,6 +274,11 @@ func addEventConditions(q *table.Statement, a events.AuditQuery, b core.Branch) 
 	}
 	if a.Access {
 		q.Add(" AND (e.type <> ? OR "+changesCapabilities+")", events.RoleUpdated)
+	}
+	if run := a.Unlike; run != nil {
+		types := events.LikeTypes(run.Type)
+		q.Add(" AND (e.type <> ? AND e.type <> ? OR e.actor_subject <> ?", types[0], types[1], run.Actor.Subject)
+		q.Add(map[bool]string{true: " OR e.denied <> '')", false: " OR e.denied = '')"}[run.Denied == ""])
 	}
 	if a.Denied != nil {
 		q.Add(map[bool]string{true: " AND e.denied <> ''", false: " AND e.denied = ''"}[*a.Denied])
