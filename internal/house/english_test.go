@@ -51,10 +51,11 @@ func TestTheEnglishOfPages(t *testing.T) {
 	}
 }
 
-// descriptions find what people read in other files: descriptions of GraphQL, comments of gRPC, and the help of commands.
+// descriptions find what people read in other files: descriptions of GraphQL, REST and gRPC, and the help of commands.
 var descriptions = map[string]*regexp.Regexp{
 	"schema/*.graphqls":                  regexp.MustCompile(`(?s)""".*?"""|(?m:^\s*"(?:[^"\\\n]|\\.)+"$)`),
 	"schema/proto/platform/*/v2/*.proto": regexp.MustCompile(`(?m)(?:^[ \t]*//.*\n)+`),
+	"internal/rest/texts/*.txt":          regexp.MustCompile(`(?m)^[^#\n].*`),
 	"cmd/atrium/*.go":                    regexp.MustCompile(`help:"[^"]+"`),
 }
 
