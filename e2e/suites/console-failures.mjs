@@ -8,7 +8,7 @@ import { enter, eventually, loaded, newPage, reads, startServer, text } from '..
 import { check, finish, temporaryFolder } from '../lib.mjs';
 
 const database = `sqlite:${join(temporaryFolder(), 'failures.db')}`;
-let site, ask, data, acme, many, viewer; // The viewer is the role.
+let site, ask, data, acme, many, varied, viewer; // The viewer is the role.
 
 const addGroup = async (name, parent) => (await data('mutation M($i: CreateGroupInput!) { createGroup(input: $i) { group { uid } } }', { i: { name, parent } })).createGroup.group.uid;
 const describe = (uid, description) => data('mutation M($i: UpdateGroupInput!) { updateGroup(input: $i) { group { uid } } }', { i: { uid, description } });
@@ -50,10 +50,15 @@ await check('a server starts', async () => {
   viewer = (await data('{ roles(directOnly: true) { nodes { uid name } } }')).roles.nodes.find(({ name }) => name === 'viewer').uid;
   many = await addGroup('many', acme);
   await addRepos(many, numbers(180).map((n) => 'repo-' + n));
+  varied = await addGroup('varied', acme); // No two events in a row are alike.
+  for (const n of numbers(45)) {
+    await describe(varied, 'Described ' + n);
+    await addRepos(varied, ['repo-' + n]);
+  }
 }, 40);
 
 await check('a list whose next page fails says so, and continues after its last row', async () => {
-  for (const [path, name, row, last] of [['/many/~repos', 'Repos', 'repo-179', 'End of the list: 180 repos.'], ['/many/~activity?show=log', 'Audit', 'created the group many', /End of the log: 18\d events/]]) {
+  for (const [path, name, row, last] of [['/many/~repos', 'Repos', 'repo-179', 'End of the list: 180 repos.'], ['/varied/~activity?show=log', 'Audit', 'created the group varied', /End of the log: 91 events/]]) {
     const page = await newPage(), refusal = await refusePages(page, name);
     await page.goto(`${site}/console/acme${path}`);
     await loaded(page);
@@ -164,8 +169,8 @@ await check('a change leaves a long list as long as it was, and the reader where
 
 await check('a long audit log has few rows in the page, and an event that was opened stays open', async () => {
   const page = await newPage(), rows = page.locator('[aria-label="Audit log"] .happening');
-  await describe(many, 'Described');
-  await page.goto(`${site}/console/acme/many/~activity?show=log`);
+  await describe(varied, 'Described');
+  await page.goto(`${site}/console/acme/varied/~activity?show=log`);
   await loaded(page);
   await page.getByRole('button', { name: 'Before and after' }).first().click();
   await page.locator('.change').waitFor();
@@ -173,6 +178,33 @@ await check('a long audit log has few rows in the page, and an event that was op
   assert.ok(await rows.count() < 60, `${await rows.count()} rows are in the page`);
   await page.evaluate(() => scrollTo(0, 0));
   assert.match(await page.locator('.change').innerText(), /description[^]*Described/);
+  assert.deepEqual(page.faults, []);
+  await page.context().close();
+}, 30);
+
+await check('events that follow each other and are alike are one line with their number, below which all of them open page by page', async () => {
+  const page = await newPage(), refusal = await refusePages(page, 'AuditEvents'), run = page.locator('.row').filter({ hasText: /created 180 repos/ });
+  refusal.on = false;
+  await page.goto(`${site}/console/acme/many/~activity?show=log`);
+  await loaded(page);
+  assert.equal(await page.locator('[aria-label="Audit log"] .happening').count(), 2, await text(page)); // The repos, and their group.
+  await run.getByRole('button', { name: 'One by one' }).click();
+  await run.getByText('51 of 180').waitFor();
+  refusal.on = true;
+  await run.getByRole('button', { name: 'Show more' }).click();
+  await run.locator('.problem').waitFor();
+  refusal.on = false;
+  await run.getByRole('button', { name: 'Try again' }).click();
+  await run.getByText('101 of 180').waitFor();
+  await run.getByRole('button', { name: 'Show more' }).click();
+  await run.getByText('151 of 180').waitFor();
+  await run.getByRole('button', { name: 'Show more' }).click();
+  await eventually(async () => (await run.locator('.folded .happening').count()) === 180, async () => `${await run.locator('.folded .happening').count()} events`);
+  assert.deepEqual((await run.locator('.folded').innerText()).match(/repo-\d+/g), numbers(180).map((n) => 'repo-' + n).reverse());
+  assert.equal(await run.getByRole('button', { name: 'Show more' }).count(), 0);
+  const download = page.waitForEvent('download');
+  await page.getByRole('button', { name: 'Export CSV' }).click();
+  assert.equal((await (await (await download).createReadStream()).toArray()).join('').trim().split('\r\n').length, 1 + 181, 'a file has every event');
   assert.deepEqual(page.faults, []);
   await page.context().close();
 }, 30);

@@ -1,4 +1,4 @@
-import { memo } from 'react';
+import { memo, type ReactNode } from 'react';
 import { useData } from './client';
 import { Bodies, type HappeningFragment } from './generated/graphql';
 import { useOpened } from './list';
@@ -10,11 +10,11 @@ import { actorOf, count, dayOf, formatTime, manyOf, tellEvent } from './words';
 const icons: [RegExp, IconName][] = [[/FINDING/, 'findings'], [/REPO/, 'repos'], [/TAG/, 'tag'], [/SUBSCRIPTION/, 'activity'], [/IDENTITY/, 'person'], [/ROLE|INVITE|TERMS|ISSUER/, 'key'], [/./, 'group']];
 
 /** Events that follow each other, of the same actor and kind: an import creates thousands of tags. */
-export interface Run { first: HappeningFragment; events: HappeningFragment[] }
+interface Run { first: HappeningFragment; events: HappeningFragment[] }
 const leastFolded = 3, mostShown = 50;
 
 /** Joins events to runs. Two in a row stay apart. */
-export function foldEvents(events: HappeningFragment[]): Run[] {
+function foldEvents(events: HappeningFragment[]): Run[] {
   const runs: Run[] = [];
   const isLike = (a: HappeningFragment, b: HappeningFragment) => a.actor.subject === b.actor.subject && a.kind?.replace(/_BATCH$/, '') === b.kind?.replace(/_BATCH$/, '') && (a.denied === null) === (b.denied === null) && dayOf(a.time) === dayOf(b.time);
   for (const event of events) {
@@ -34,29 +34,36 @@ export function useBodies(events: HappeningFragment[]): ReadonlyMap<string, unkn
 /** This list shows events as sentences. */
 export function Events({ events, compact = false, most }: { events: HappeningFragment[]; compact?: boolean; most?: number }) {
   const [opened, toggle] = useOpened('events'), runs = foldEvents(events).slice(0, most), bodies = useBodies(compact ? [] : runs.flatMap((run) => run.events.slice(0, mostShown))); // A compact list does without a request of its own.
-  return <ol className={compact ? 'events compact' : 'events'}>{runs.map(({ first, events: same }) => <li key={first.id}><RunOfEvents events={same} compact={compact} opened={opened} onToggle={toggle} bodies={bodies} /></li>)}</ol>;
+  const happening = (event: HappeningFragment) => <Happening event={event} body={bodies.get(event.id)} compact={compact} open={opened.has(event.id)} onToggle={toggle} />;
+  return (
+    <ol className={compact ? 'events compact' : 'events'}>{runs.map(({ first, events: same }) => (
+      <li key={first.id}>{same.length === 1 ? happening(first) : (
+        <RunOfEvents newest={first} count={same.length} oldestTime={same.at(-1)!.time} groups={same.map(({ group }) => namesOf(group).join(' / '))} compact={compact} open={opened.has(runKey(first))} onToggle={toggle}>
+          <ol className="folded">{same.slice(0, mostShown).map((event) => <li key={event.id}>{happening(event)}</li>)}{same.length > mostShown && <li className="dim note">and {count(same.length - mostShown)} more</li>}</ol>
+        </RunOfEvents>)}</li>
+    ))}</ol>
+  );
 }
 
-interface RunProps { events: HappeningFragment[]; compact?: boolean; opened: ReadonlySet<string>; onToggle: (id: string) => void; bodies: ReadonlyMap<string, unknown>; more?: boolean; hidden?: string[] /* Kinds that the log leaves out already; it can leave out more. */ }
+/** Returns the key by which a run is open. Its newest event can be open by itself. */
+export const runKey = (newest: HappeningFragment) => 'run ' + newest.id;
 
-/** This part shows one event, or a run of them in one sentence that opens. */
-export function RunOfEvents({ events, compact, opened, onToggle, bodies, more = false, hidden }: RunProps) {
-  const [first] = events, key = 'run ' + first.id;
-  if (events.length === 1) return <Happening event={first} body={bodies.get(first.id)} compact={compact} open={opened.has(first.id)} onToggle={onToggle} />;
-  const { verb } = tellEvent(first), last = events.at(-1)!, names = [...new Set(events.map(({ group }) => namesOf(group).join(' / ')).filter(Boolean))], kind = first.kind?.replace(/_BATCH$/, '');
-  const listAll = kind && <button type="button" className="link-button" onClick={() => narrow({ show: 'log', kind, actor: first.actor.subject })}>List each event</button>;
+interface RunProps { newest: HappeningFragment; count: number; oldestTime: string; groups?: string[]; compact?: boolean; open: boolean; onToggle: (key: string) => void; children: ReactNode /* The events. */ }
+
+/** This part tells of several events in one sentence, below which they open. */
+export function RunOfEvents({ newest, count: n, oldestTime, groups = [], compact, open, onToggle, children }: RunProps) {
+  const { verb } = tellEvent(newest), names = [...new Set(groups)].filter(Boolean);
   return (
     <>
-      <div className={first.denied !== null ? 'happening denied' : 'happening'}>
-        <Icon name={iconOf(first)} />
+      <div className={newest.denied !== null ? 'happening denied' : 'happening'}>
+        <Icon name={iconOf(newest)} />
         <div className="grow">
-          <p><b>{actorOf(first)}</b> {first.denied !== null && <em>was not allowed to </em>}{verb} {first.kind?.startsWith('VULNERABILITIES') ? `findings of ${count(events.length)} images` : `${count(events.length)} ${manyOf(first)}`}{more && ' or more'}</p>
-          <p className="dim where">{names.slice(0, 2).join(', ')}{names.length > 2 && ` and ${names.length - 2} more`} · <Time at={last.time} />{formatTime(last.time) !== formatTime(first.time) && <> to <Time at={first.time} /></>}
-            {!compact && <button type="button" className="link-button" aria-expanded={opened.has(key)} onClick={() => onToggle(key)}>{opened.has(key) ? 'Less' : 'One by one'}</button>}
-            {hidden && kind && <>{listAll}<button type="button" className="link-button" onClick={() => narrow({ hide: [...hidden, kind].join(',') })}>Hide this kind</button></>}</p>
+          <p><b>{actorOf(newest)}</b> {newest.denied !== null && <em>was not allowed to </em>}{verb} {newest.kind?.startsWith('VULNERABILITIES') ? `findings of ${count(n)} images` : `${count(n)} ${manyOf(newest)}`}</p>
+          <p className="dim where">{names.slice(0, 2).join(', ')}{names.length > 2 && ` and ${names.length - 2} more`}{names.length > 0 && ' · '}<Time at={oldestTime} />{formatTime(oldestTime) !== formatTime(newest.time) && <> to <Time at={newest.time} /></>}
+            {!compact && <button type="button" className="link-button" aria-expanded={open} onClick={() => onToggle(runKey(newest))}>{open ? 'Less' : 'One by one'}</button>}</p>
         </div>
       </div>
-      {opened.has(key) && <ol className="folded">{events.slice(0, mostShown).map((event) => <li key={event.id}><Happening event={event} body={bodies.get(event.id)} open={opened.has(event.id)} onToggle={onToggle} /></li>)}{events.length > mostShown && <li className="dim note">and {count(events.length - mostShown)} more. {listAll}</li>}</ol>}
+      {open && children}
     </>
   );
 }

@@ -1,20 +1,17 @@
 import { useState, type ReactNode } from 'react';
 import { rootOf } from '../access';
 import { lastHeard, useData, useDaysAgo, usePages } from '../client';
-import { Events, foldEvents, RunOfEvents, useBodies } from '../events';
-import { Audit, Latest, type AuditQuery, type AuditQueryVariables, type EventKind, type HappeningFragment } from '../generated/graphql';
+import { Events, Happening, runKey, RunOfEvents, useBodies } from '../events';
+import { Audit, AuditEvents, Latest, type AuditEventsQuery, type AuditEventsQueryVariables, type AuditQuery, type AuditQueryVariables, type EventKind, type HappeningFragment, type RunFragment } from '../generated/graphql';
 import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { PersonFilter } from '../person-filter';
 import { narrow, useLocation } from '../router';
 import { SaveRows, type Column } from '../table';
-import { kindOf, topics, typeName } from '../topics';
+import { kindOf, topics } from '../topics';
 import { Empty, Icon, Lines, namesOf, NotShown, Problems } from '../ui';
 import { Views } from '../views';
 import { actorOf, count, formatTime, longDayOf, plural, tellEvent, utcDayOf } from '../words';
-
-const allKinds = [...new Set(topics.flatMap(({ types }) => types))];
-const nameOfKind = (kind: string) => typeName(allKinds.find((type) => kindOf(type) === kind) ?? kind).toLowerCase();
 
 /** This page shows what happens in a group now, and what happened before: the audit log also has refused requests. */
 export function Activity({ uid, names }: { uid: string; names: string[] }) {
@@ -27,7 +24,7 @@ export function Activity({ uid, names }: { uid: string; names: string[] }) {
       <div className="title"><h1>Activity</h1></div>
       <p className="lead">What happens in {names.join(' / ')} and below</p>
       <div className="tabs" role="group" aria-label="What is shown">
-        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, subject: undefined, day: undefined, outcome: undefined, kind: undefined, hide: undefined })}>Live feed</button>
+        <button type="button" aria-pressed={live} onClick={() => narrow({ show: undefined, actor: undefined, subject: undefined, day: undefined, outcome: undefined })}>Live feed</button>
         <button type="button" aria-pressed={!live} onClick={() => narrow({ show: 'log' })}>Audit log</button>
       </div>
       <div className="filters"><Toggles label="About" chosen={chosen} onChange={(next) => narrow({ about: next.join(',') })} options={topics} /></div>
@@ -63,44 +60,59 @@ const fileColumns: Pick<Column<HappeningFragment>, 'label' | 'text'>[] = [
   { label: 'Type', text: ({ type }) => type }, { label: 'Resource UID', text: ({ subject }) => subject }, { label: 'Actor UID', text: ({ actor }) => actor.subject }, { label: 'Event', text: ({ id }) => id },
 ];
 
-function Log({ uid, kinds: chosenKinds }: { uid: string; kinds?: EventKind[] }) {
-  const { search } = useLocation(), known = allKinds.map(kindOf), only = known.find((one) => one === search.get('kind')), hidden = known.filter((one) => valuesOf(search, 'hide').includes(one));
-  const kinds = only ? [only] : hidden.length > 0 ? (chosenKinds ?? known).filter((one) => !hidden.includes(one)) : chosenKinds;
-  const [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
+function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
+  const { search } = useLocation(), [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
-  const variables: AuditQueryVariables = {
-    uid, first: 25, start: true, from, // The first page brings the chart too, so that no request costs much.
-    ...(kinds && { kinds }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
+  const filters = {
+    uid, ...(kinds && { kinds }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
     ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
   };
-  const list = usePages<AuditQuery, HappeningFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLog, { start: false, first: 50 }, { longest: 50 });
-  const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64;
-  const bodies = useBodies(rows), runs = (only ? rows.map((event) => ({ first: event, events: [event] })) : foldEvents(rows)).map((run, i, all) => ({ run, heading: i === 0 || longDayOf(all[i - 1].first.time) !== longDayOf(run.first.time) ? longDayOf(run.first.time) : undefined }));
+  const variables: AuditQueryVariables = { ...filters, first: 20, start: true, from }; // The first page brings the chart too, so that no request costs much.
+  const list = usePages<AuditQuery, RunFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLogRuns, { start: false, first: 40 }, { longest: 20 });
+  const { readAll } = useEvents({ ...filters, first: 50 }, true); // A file has every event.
+  const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64, bodies = useBodies(rows.filter(({ count: n }) => n === 1).map(({ newest }) => newest));
+  const runs = rows.map((run, i) => ({ run, heading: i === 0 || longDayOf(rows[i - 1].newest.time) !== longDayOf(run.newest.time) ? longDayOf(run.newest.time) : undefined }));
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let notice: ReactNode; // It replaces the events.
   if (refused) notice = <Empty title="Your role does not let you read the audit log">This needs the capability groups.update. The live feed shows what happens from now on.</Empty>;
   else if (list.problems.length > 0 && rows.length === 0) notice = <Problems loaded={list} />;
   else if (!started) notice = <Lines rows={8} height={38} />;
-  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined, kind: undefined, hide: undefined })}>Show everything</button></> : 'The audit log lists every change and every refused request. The operator configures how long it keeps them.'}</Empty>;
+  else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined })}>Show everything</button></> : 'The audit log lists every change and every refused request. The operator configures how long it keeps them.'}</Empty>;
   return (
     <>
       {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
         <Views page="log" />
-        <SaveRows name="events" columns={fileColumns} readAll={list.readAll} disabled={started && rows.length === 0} />
-        <PersonFilter label="By whom" nothing="By anybody" chosen={actor} root={rootOf(uid)} known={new Map(rows.map((event) => [event.actor.subject, actorOf(event)]))} onChange={(one) => narrow({ actor: one })} />
-        {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.subject === subject && tellEvent(rows[0]).name) || 'one resource'} ×` }]} />}
-        {only && <Toggles label="Only what kind" chosen={['kind']} onChange={() => narrow({ kind: undefined })} options={[{ value: 'kind', name: `Only “${nameOfKind(only)}” ×` }]} />}
-        {hidden.length > 0 && <Toggles label="Not what kind" chosen={hidden} onChange={(next) => narrow({ hide: next.join(',') || undefined })} options={hidden.map((value) => ({ value, name: `Without “${nameOfKind(value)}” ×` }))} />}
+        <SaveRows name="events" columns={fileColumns} readAll={readAll} disabled={started && rows.length === 0} />
+        <PersonFilter label="By whom" nothing="By anybody" chosen={actor} root={rootOf(uid)} known={new Map(rows.map(({ newest }) => [newest.actor.subject, actorOf(newest)]))} onChange={(one) => narrow({ actor: one })} />
+        {subject && <Toggles label="About what" chosen={['subject']} onChange={() => narrow({ subject: undefined })} options={[{ value: 'subject', name: `Only about ${(rows[0]?.newest.subject === subject && tellEvent(rows[0].newest).name) || 'one resource'} ×` }]} />}
         {since && <Toggles label="Day" chosen={['day']} onChange={() => narrow({ day: undefined })} options={[{ value: 'day', name: `Only ${utcDayOf(since)} ×` }]} />}
       </div>}
       <section aria-label="Audit log">
         {notice ? <div className="card">{notice}</div>
-          : <List label="Events" rows={runs} keyOf={({ run }) => run.first.id} height={height} busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run }) => <>{heading && <h2 className="day-heading">{heading}</h2>}<RunOfEvents events={run.events} opened={opened} onToggle={toggle} bodies={bodies} more={list.more && run === runs.at(-1)?.run} hidden={hidden} /></>} />}
+          : <List label="Events" rows={runs} keyOf={({ run }) => run.newest.id} height={height} busy={loading} end={() => { if (scrollY > 0) list.readMore(); }} render={({ heading, run: { newest, count: n, oldestTime } }) => <>{heading && <h2 className="day-heading">{heading}</h2>}
+            {n === 1 ? <Happening event={newest} body={bodies.get(newest.id)} open={opened.has(newest.id)} onToggle={toggle} />
+              : <RunOfEvents newest={newest} count={n} oldestTime={oldestTime} open={opened.has(runKey(newest))} onToggle={toggle}><EventsOfRun newest={newest} count={n} filters={filters} opened={opened} onToggle={toggle} /></RunOfEvents>}</>} />}
       </section>
       {!refused && <ListProblems list={list} />}
-      {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? <button type="button" onClick={list.readMore}>Show more</button> : rows.length > 20 ? `End of the log: ${plural(rows.length, 'event')}.` : ''}</p>}
+      {!notice && !list.stopped && <p className="end" aria-live="polite">{list.more ? <button type="button" onClick={list.readMore}>Show more</button> : rows.length > 20 ? `End of the log: ${plural(rows.reduce((sum, run) => sum + run.count, 0), 'event')}.` : ''}</p>}
+    </>
+  );
+}
+
+const useEvents = (variables: AuditEventsQueryVariables, pause = false) => usePages<AuditEventsQuery, HappeningFragment, AuditEventsQueryVariables>(AuditEvents, variables, (data) => data.auditLog, {}, { longest: 50, pause });
+
+interface EventsOfRunProps { newest: HappeningFragment; count: number; filters: Omit<AuditEventsQueryVariables, 'first'>; opened: ReadonlySet<string>; onToggle: (id: string) => void }
+
+/** This list has the events of a run, page by page: those that the log has after the newest, as many as the run has. */
+function EventsOfRun({ newest, count: n, filters, opened, onToggle }: EventsOfRunProps) {
+  const list = useEvents({ ...filters, after: newest.id, first: Math.min(n - 1, 50) }), events = [newest, ...list.rows].slice(0, n), bodies = useBodies(events);
+  return (
+    <>
+      <ol className="folded">{events.map((event) => <li key={event.id}><Happening event={event} body={bodies.get(event.id)} open={opened.has(event.id)} onToggle={onToggle} /></li>)}
+        {events.length < n && !list.stopped && <li className="dim note">{list.started && !list.loading ? <>{count(events.length)} of {count(n)} <button type="button" className="link-button" onClick={list.readMore}>Show more</button></> : 'Loading …'}</li>}</ol>
+      <ListProblems list={list} />
     </>
   );
 }
