@@ -1003,6 +1003,44 @@ func fieldsAuditLogEdge(_ ResolverRoot) *execute.Object {
 	}}
 }
 
+func fieldsAuditLogRun(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AuditLogRun", Satisfies: []string{"AuditLogRun"}, Fields: map[string]*execute.Field{
+		"newest": {Get: func(parent any, _ map[string]any) any { return execute.Pointer(parent.(*events.AuditLogRun).Newest) }},
+		"oldestId": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendKey(b, parent.(*events.AuditLogRun).OldestID, false)
+		}},
+		"oldestTime": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendDateTime(b, parent.(*events.AuditLogRun).OldestTime(), false)
+		}},
+		"count": {Append: func(b []byte, parent any) []byte { return execute.AppendInt64(b, parent.(*events.AuditLogRun).Count) }},
+	}}
+}
+
+func fieldsAuditLogRunConnection(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AuditLogRunConnection", Satisfies: []string{"AuditLogRunConnection"}, Fields: map[string]*execute.Field{
+		"edges": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.RecordConnection[*events.AuditLogRun]).Edges())
+		}},
+		"nodes": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointers(parent.(*scalar.RecordConnection[*events.AuditLogRun]).Nodes())
+		}},
+		"pageInfo": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.RecordConnection[*events.AuditLogRun]).PageInfo())
+		}},
+	}}
+}
+
+func fieldsAuditLogRunEdge(_ ResolverRoot) *execute.Object {
+	return &execute.Object{Name: "AuditLogRunEdge", Satisfies: []string{"AuditLogRunEdge"}, Fields: map[string]*execute.Field{
+		"cursor": {Append: func(b []byte, parent any) []byte {
+			return scalar.AppendString(b, parent.(*scalar.RecordEdge[*events.AuditLogRun]).Cursor, false)
+		}},
+		"node": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*scalar.RecordEdge[*events.AuditLogRun]).Node)
+		}},
+	}}
+}
+
 func fieldsAuditLogSummary(_ ResolverRoot) *execute.Object {
 	return &execute.Object{Name: "AuditLogSummary", Satisfies: []string{"AuditLogSummary"}, Fields: map[string]*execute.Field{
 		"made": {Append: func(b []byte, parent any) []byte {
@@ -4663,6 +4701,12 @@ func fieldsQuery(resolvers ResolverRoot) *execute.Object {
 				return execute.One(values, err, execute.Pointer)
 			},
 		},
+		"auditLogRuns": {Arguments: field_Query_auditLogRuns_args,
+			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
+				values, err := resolvers.Query().AuditLogRuns(ctx, scalar.Window{First: arguments["first"].(*int), After: arguments["after"].(*string)}, arguments["within"].(core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["kinds"].([]string), arguments["since"].(*core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
+				return execute.One(values, err, execute.Pointer)
+			},
+		},
 		"auditLogSummary": {Arguments: field_Query_auditLogSummary_args,
 			Resolve: func(ctx context.Context, parents []any, arguments map[string]any) ([]any, error) {
 				values, err := resolvers.Query().AuditLogSummary(ctx, arguments["within"].(core.UID), arguments["actor"].(*string), arguments["subject"].(*core.UID), arguments["target"].(*core.UID), arguments["kinds"].([]string), arguments["since"].(core.Time), arguments["until"].(*core.Time), arguments["denied"].(*bool))
@@ -6104,6 +6148,9 @@ func fieldsUpdateFindingsPayload(_ ResolverRoot) *execute.Object {
 		}},
 		"findings": {Get: func(parent any, _ map[string]any) any {
 			return execute.Pointers(parent.(*UpdateFindingsPayload).Findings)
+		}},
+		"operation": {Get: func(parent any, _ map[string]any) any {
+			return execute.Pointer(parent.(*UpdateFindingsPayload).Operation)
 		}},
 	}}
 }

@@ -2264,6 +2264,43 @@ func field_Query_artifacts_args(ctx context.Context, raw map[string]any) (map[st
 	return arguments, nil
 }
 
+func field_Query_auditLogRuns_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
+	ec := &executionContext{}
+	arguments := make(map[string]any, 10)
+	var err error
+	if arguments["within"], err = graphql.ProcessArgField(ctx, raw, "within", ec.unmarshalNUID2atriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["actor"], err = graphql.ProcessArgField(ctx, raw, "actor", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	if arguments["subject"], err = graphql.ProcessArgField(ctx, raw, "subject", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["target"], err = graphql.ProcessArgField(ctx, raw, "target", ec.unmarshalOUID2ᚖatriumᚋplatformᚋcoreᚐUID); err != nil {
+		return nil, err
+	}
+	if arguments["kinds"], err = graphql.ProcessArgField(ctx, raw, "kinds", ec.unmarshalOEventKind2ᚕstringᚄ); err != nil {
+		return nil, err
+	}
+	if arguments["since"], err = graphql.ProcessArgField(ctx, raw, "since", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["until"], err = graphql.ProcessArgField(ctx, raw, "until", ec.unmarshalODateTime2ᚖatriumᚋplatformᚋcoreᚐTime); err != nil {
+		return nil, err
+	}
+	if arguments["denied"], err = graphql.ProcessArgField(ctx, raw, "denied", ec.unmarshalOBoolean2ᚖbool); err != nil {
+		return nil, err
+	}
+	if arguments["first"], err = graphql.ProcessArgField(ctx, raw, "first", ec.unmarshalOInt2ᚖint); err != nil {
+		return nil, err
+	}
+	if arguments["after"], err = graphql.ProcessArgField(ctx, raw, "after", ec.unmarshalOString2ᚖstring); err != nil {
+		return nil, err
+	}
+	return arguments, nil
+}
+
 func field_Query_auditLogSummary_args(ctx context.Context, raw map[string]any) (map[string]any, error) {
 	ec := &executionContext{}
 	arguments := make(map[string]any, 8)
@@ -7962,6 +7999,12 @@ func (ec *executionContext) unmarshalInputUpdateFindingsInput(ctx context.Contex
 	if v, ok := given["where"]; ok {
 		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("where"))
 		if it["where"], err = ec.unmarshalOFindingFilter2ᚖatriumᚋgraphᚋscalarᚐFindingFilter(ctx, v); err != nil {
+			return it, err
+		}
+	}
+	if v, ok := given["background"]; ok {
+		ctx := graphql.WithPathContext(ctx, graphql.NewPathWithField("background"))
+		if it["background"], err = ec.unmarshalOBoolean2ᚖbool(ctx, v); err != nil {
 			return it, err
 		}
 	}

@@ -489,10 +489,12 @@ type TestSubscriptionInput struct {
 
 // What was decided.
 type UpdateFindingsPayload struct {
-	// How many findings were decided about, including those that already had the same values.
+	// How many findings were decided about, including those that already had the same values; 0 with `background`.
 	UpdatedCount int `json:"updatedCount"`
-	// The first 200 of them, by uid.
+	// The first 200 of them, by uid; none with `background`.
 	Findings []*inventory.Finding `json:"findings"`
+	// With `background`, what decides about them, as it began; null otherwise.
+	Operation *operations.Operation `json:"operation,omitempty"`
 }
 
 // The repo whose readme was replaced.

@@ -79,6 +79,9 @@ func NewSchema(resolvers ResolverRoot) *execute.Schema {
 		"ArtifactVersionEdge":                         fieldsArtifactVersionEdge(resolvers),
 		"AuditLogConnection":                          fieldsAuditLogConnection(resolvers),
 		"AuditLogEdge":                                fieldsAuditLogEdge(resolvers),
+		"AuditLogRun":                                 fieldsAuditLogRun(resolvers),
+		"AuditLogRunConnection":                       fieldsAuditLogRunConnection(resolvers),
+		"AuditLogRunEdge":                             fieldsAuditLogRunEdge(resolvers),
 		"AuditLogSummary":                             fieldsAuditLogSummary(resolvers),
 		"AzureAccount":                                fieldsAzureAccount(resolvers),
 		"BatchCreateGroupInvitesPayload":              fieldsBatchCreateGroupInvitesPayload(resolvers),
@@ -835,6 +838,7 @@ type QueryResolver interface {
 	Artifacts(ctx context.Context, window scalar.Window, where libraries.ArtifactFilter) (*scalar.Connection[*libraries.Artifact], error)
 	ArtifactCounts(ctx context.Context, ecosystems []libraries.Ecosystem) ([]*libraries.EcosystemCount, error)
 	AuditLog(ctx context.Context, window scalar.Window, within *core.UID, actor *string, subject *core.UID, target *core.UID, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*core.Event], error)
+	AuditLogRuns(ctx context.Context, window scalar.Window, within core.UID, actor *string, subject *core.UID, target *core.UID, kinds []string, since *core.Time, until *core.Time, denied *bool) (*scalar.RecordConnection[*events.AuditLogRun], error)
 	AuditLogSummary(ctx context.Context, within core.UID, actor *string, subject *core.UID, target *core.UID, kinds []string, since core.Time, until *core.Time, denied *bool) (*scalar.AuditLogSummary, error)
 	DuePolicy(ctx context.Context, within core.UID) (*inventory.DuePolicy, error)
 	FeedPosition(ctx context.Context) (*string, error)

@@ -42,9 +42,9 @@ await check('the Relay rules of @graphql-eslint', async () => {
   const lines = readFileSync(file, 'utf8').split('\n');
   // So is a change of access, and what somebody had at a time is read from the log.
   // An advisory of a document and a package of an image are parts of them: they have no id of their own.
-  const isEntry = ({ line, ruleId }) => ruleId?.endsWith('relay-edge-types') && /type (AuditLog|DocumentAdvisory|ImagePackage|AccessGrant|AccessChange)Edge /.test(lines[line - 1]);
-  // A search returns the best hits first, and the tags with a fix begin with the newest. Neither has backward paging.
-  const isForward = ({ line, ruleId }) => ruleId?.endsWith('relay-arguments') && /^  (search|fixedIn)\(/.test(lines[line - 1]);
+  const isEntry = ({ line, ruleId }) => ruleId?.endsWith('relay-edge-types') && /type (AuditLog|AuditLogRun|DocumentAdvisory|ImagePackage|AccessGrant|AccessChange)Edge /.test(lines[line - 1]);
+  // A search returns the best hits first; the tags with a fix and the runs of the audit log begin with the newest. They have no backward paging.
+  const isForward = ({ line, ruleId }) => ruleId?.endsWith('relay-arguments') && /^  (search|fixedIn|auditLogRuns)\(/.test(lines[line - 1]);
   const broken = messages.filter((m) => !isEntry(m) && !isForward(m));
   assert.deepEqual(broken.map(({ line, ruleId, message }) => `${line} ${ruleId}: ${message}`), []);
 }, 60);

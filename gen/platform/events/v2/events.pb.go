@@ -206,6 +206,261 @@ func (x *GetAuditLogResponse) GetNextPageToken() string {
 	return ""
 }
 
+// Asks for a page of the runs of the audit log.
+type GetAuditLogRunsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Required. UID of a group, for what happened there and below.
+	Within string `protobuf:"bytes,1,opt,name=within,proto3" json:"within,omitempty"`
+	// Only what this one did: UID of an identity, or name of an operator's command.
+	Actor *string `protobuf:"bytes,2,opt,name=actor,proto3,oneof" json:"actor,omitempty"`
+	// Only what happened to this resource or was done by it.
+	Subject *string `protobuf:"bytes,3,opt,name=subject,proto3,oneof" json:"subject,omitempty"`
+	// Only what happened to this resource. Not together with subject.
+	Target *string `protobuf:"bytes,4,opt,name=target,proto3,oneof" json:"target,omitempty"`
+	// Only events of these kinds, such as IAM_GROUP_CREATED, or of these types.
+	Kinds []string `protobuf:"bytes,5,rep,name=kinds,proto3" json:"kinds,omitempty"`
+	// Only what happened at this time or later.
+	Since *timestamppb.Timestamp `protobuf:"bytes,6,opt,name=since,proto3" json:"since,omitempty"`
+	// Only what happened before this time.
+	Until *timestamppb.Timestamp `protobuf:"bytes,7,opt,name=until,proto3" json:"until,omitempty"`
+	// Only what was denied, or only what was done.
+	Denied *bool `protobuf:"varint,8,opt,name=denied,proto3,oneof" json:"denied,omitempty"`
+	// How many rows a page has at most; 0 means 50, and more than 200 means 200.
+	PageSize int32 `protobuf:"varint,9,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
+	// The next_page_token of the page before; empty for the first page.
+	PageToken     string `protobuf:"bytes,10,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAuditLogRunsRequest) Reset() {
+	*x = GetAuditLogRunsRequest{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAuditLogRunsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAuditLogRunsRequest) ProtoMessage() {}
+
+func (x *GetAuditLogRunsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAuditLogRunsRequest.ProtoReflect.Descriptor instead.
+func (*GetAuditLogRunsRequest) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{2}
+}
+
+func (x *GetAuditLogRunsRequest) GetWithin() string {
+	if x != nil {
+		return x.Within
+	}
+	return ""
+}
+
+func (x *GetAuditLogRunsRequest) GetActor() string {
+	if x != nil && x.Actor != nil {
+		return *x.Actor
+	}
+	return ""
+}
+
+func (x *GetAuditLogRunsRequest) GetSubject() string {
+	if x != nil && x.Subject != nil {
+		return *x.Subject
+	}
+	return ""
+}
+
+func (x *GetAuditLogRunsRequest) GetTarget() string {
+	if x != nil && x.Target != nil {
+		return *x.Target
+	}
+	return ""
+}
+
+func (x *GetAuditLogRunsRequest) GetKinds() []string {
+	if x != nil {
+		return x.Kinds
+	}
+	return nil
+}
+
+func (x *GetAuditLogRunsRequest) GetSince() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Since
+	}
+	return nil
+}
+
+func (x *GetAuditLogRunsRequest) GetUntil() *timestamppb.Timestamp {
+	if x != nil {
+		return x.Until
+	}
+	return nil
+}
+
+func (x *GetAuditLogRunsRequest) GetDenied() bool {
+	if x != nil && x.Denied != nil {
+		return *x.Denied
+	}
+	return false
+}
+
+func (x *GetAuditLogRunsRequest) GetPageSize() int32 {
+	if x != nil {
+		return x.PageSize
+	}
+	return 0
+}
+
+func (x *GetAuditLogRunsRequest) GetPageToken() string {
+	if x != nil {
+		return x.PageToken
+	}
+	return ""
+}
+
+// One page of the runs of the audit log. It can have fewer runs than asked for although others follow.
+type GetAuditLogRunsResponse struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The runs, the newest first.
+	Runs []*AuditLogRun `protobuf:"bytes,1,rep,name=runs,proto3" json:"runs,omitempty"`
+	// For the next page; empty on the last one.
+	NextPageToken string `protobuf:"bytes,2,opt,name=next_page_token,json=nextPageToken,proto3" json:"next_page_token,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetAuditLogRunsResponse) Reset() {
+	*x = GetAuditLogRunsResponse{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetAuditLogRunsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetAuditLogRunsResponse) ProtoMessage() {}
+
+func (x *GetAuditLogRunsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetAuditLogRunsResponse.ProtoReflect.Descriptor instead.
+func (*GetAuditLogRunsResponse) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetAuditLogRunsResponse) GetRuns() []*AuditLogRun {
+	if x != nil {
+		return x.Runs
+	}
+	return nil
+}
+
+func (x *GetAuditLogRunsResponse) GetNextPageToken() string {
+	if x != nil {
+		return x.NextPageToken
+	}
+	return ""
+}
+
+// Events that follow each other in the audit log, of the same kind, actor and outcome.
+type AuditLogRun struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The newest event.
+	Newest *Event `protobuf:"bytes,1,opt,name=newest,proto3" json:"newest,omitempty"`
+	// Id of the oldest event.
+	OldestId string `protobuf:"bytes,2,opt,name=oldest_id,json=oldestId,proto3" json:"oldest_id,omitempty"`
+	// When the oldest event happened.
+	OldestTime *timestamppb.Timestamp `protobuf:"bytes,3,opt,name=oldest_time,json=oldestTime,proto3" json:"oldest_time,omitempty"`
+	// How many events these are.
+	Count         int32 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AuditLogRun) Reset() {
+	*x = AuditLogRun{}
+	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AuditLogRun) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AuditLogRun) ProtoMessage() {}
+
+func (x *AuditLogRun) ProtoReflect() protoreflect.Message {
+	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AuditLogRun.ProtoReflect.Descriptor instead.
+func (*AuditLogRun) Descriptor() ([]byte, []int) {
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *AuditLogRun) GetNewest() *Event {
+	if x != nil {
+		return x.Newest
+	}
+	return nil
+}
+
+func (x *AuditLogRun) GetOldestId() string {
+	if x != nil {
+		return x.OldestId
+	}
+	return ""
+}
+
+func (x *AuditLogRun) GetOldestTime() *timestamppb.Timestamp {
+	if x != nil {
+		return x.OldestTime
+	}
+	return nil
+}
+
+func (x *AuditLogRun) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 // Asks how often things happened.
 type GetAuditLogSummaryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -231,7 +486,7 @@ type GetAuditLogSummaryRequest struct {
 
 func (x *GetAuditLogSummaryRequest) Reset() {
 	*x = GetAuditLogSummaryRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	mi := &file_platform_events_v2_events_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -243,7 +498,7 @@ func (x *GetAuditLogSummaryRequest) String() string {
 func (*GetAuditLogSummaryRequest) ProtoMessage() {}
 
 func (x *GetAuditLogSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[2]
+	mi := &file_platform_events_v2_events_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -256,7 +511,7 @@ func (x *GetAuditLogSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetAuditLogSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetAuditLogSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{2}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *GetAuditLogSummaryRequest) GetWithin() string {
@@ -338,7 +593,7 @@ type AuditLogSummary struct {
 
 func (x *AuditLogSummary) Reset() {
 	*x = AuditLogSummary{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	mi := &file_platform_events_v2_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -350,7 +605,7 @@ func (x *AuditLogSummary) String() string {
 func (*AuditLogSummary) ProtoMessage() {}
 
 func (x *AuditLogSummary) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[3]
+	mi := &file_platform_events_v2_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -363,7 +618,7 @@ func (x *AuditLogSummary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use AuditLogSummary.ProtoReflect.Descriptor instead.
 func (*AuditLogSummary) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{3}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *AuditLogSummary) GetMade() int32 {
@@ -432,7 +687,7 @@ type ActorCount struct {
 
 func (x *ActorCount) Reset() {
 	*x = ActorCount{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	mi := &file_platform_events_v2_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -444,7 +699,7 @@ func (x *ActorCount) String() string {
 func (*ActorCount) ProtoMessage() {}
 
 func (x *ActorCount) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[4]
+	mi := &file_platform_events_v2_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -457,7 +712,7 @@ func (x *ActorCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ActorCount.ProtoReflect.Descriptor instead.
 func (*ActorCount) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{4}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *ActorCount) GetValue() string {
@@ -501,7 +756,7 @@ type KindCount struct {
 
 func (x *KindCount) Reset() {
 	*x = KindCount{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[5]
+	mi := &file_platform_events_v2_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -513,7 +768,7 @@ func (x *KindCount) String() string {
 func (*KindCount) ProtoMessage() {}
 
 func (x *KindCount) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[5]
+	mi := &file_platform_events_v2_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -526,7 +781,7 @@ func (x *KindCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use KindCount.ProtoReflect.Descriptor instead.
 func (*KindCount) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{5}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *KindCount) GetValue() string {
@@ -556,7 +811,7 @@ type GroupCount struct {
 
 func (x *GroupCount) Reset() {
 	*x = GroupCount{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[6]
+	mi := &file_platform_events_v2_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -568,7 +823,7 @@ func (x *GroupCount) String() string {
 func (*GroupCount) ProtoMessage() {}
 
 func (x *GroupCount) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[6]
+	mi := &file_platform_events_v2_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -581,7 +836,7 @@ func (x *GroupCount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GroupCount.ProtoReflect.Descriptor instead.
 func (*GroupCount) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{6}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *GroupCount) GetValue() string {
@@ -627,7 +882,7 @@ type Event struct {
 
 func (x *Event) Reset() {
 	*x = Event{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[7]
+	mi := &file_platform_events_v2_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -639,7 +894,7 @@ func (x *Event) String() string {
 func (*Event) ProtoMessage() {}
 
 func (x *Event) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[7]
+	mi := &file_platform_events_v2_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -652,7 +907,7 @@ func (x *Event) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Event.ProtoReflect.Descriptor instead.
 func (*Event) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{7}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *Event) GetId() string {
@@ -738,7 +993,7 @@ type EventActor struct {
 
 func (x *EventActor) Reset() {
 	*x = EventActor{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[8]
+	mi := &file_platform_events_v2_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -750,7 +1005,7 @@ func (x *EventActor) String() string {
 func (*EventActor) ProtoMessage() {}
 
 func (x *EventActor) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[8]
+	mi := &file_platform_events_v2_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -763,7 +1018,7 @@ func (x *EventActor) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventActor.ProtoReflect.Descriptor instead.
 func (*EventActor) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{8}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *EventActor) GetSubject() string {
@@ -795,7 +1050,7 @@ type EventChange struct {
 
 func (x *EventChange) Reset() {
 	*x = EventChange{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[9]
+	mi := &file_platform_events_v2_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -807,7 +1062,7 @@ func (x *EventChange) String() string {
 func (*EventChange) ProtoMessage() {}
 
 func (x *EventChange) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[9]
+	mi := &file_platform_events_v2_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -820,7 +1075,7 @@ func (x *EventChange) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventChange.ProtoReflect.Descriptor instead.
 func (*EventChange) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{9}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *EventChange) GetField() string {
@@ -865,7 +1120,7 @@ type GetEventActivityRequest struct {
 
 func (x *GetEventActivityRequest) Reset() {
 	*x = GetEventActivityRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[10]
+	mi := &file_platform_events_v2_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -877,7 +1132,7 @@ func (x *GetEventActivityRequest) String() string {
 func (*GetEventActivityRequest) ProtoMessage() {}
 
 func (x *GetEventActivityRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[10]
+	mi := &file_platform_events_v2_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -890,7 +1145,7 @@ func (x *GetEventActivityRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEventActivityRequest.ProtoReflect.Descriptor instead.
 func (*GetEventActivityRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{10}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *GetEventActivityRequest) GetWithin() string {
@@ -950,7 +1205,7 @@ type EventActivity struct {
 
 func (x *EventActivity) Reset() {
 	*x = EventActivity{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[11]
+	mi := &file_platform_events_v2_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -962,7 +1217,7 @@ func (x *EventActivity) String() string {
 func (*EventActivity) ProtoMessage() {}
 
 func (x *EventActivity) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[11]
+	mi := &file_platform_events_v2_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -975,7 +1230,7 @@ func (x *EventActivity) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EventActivity.ProtoReflect.Descriptor instead.
 func (*EventActivity) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{11}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *EventActivity) GetTime() *timestamppb.Timestamp {
@@ -1010,7 +1265,7 @@ type GetEventActivityResponse struct {
 
 func (x *GetEventActivityResponse) Reset() {
 	*x = GetEventActivityResponse{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[12]
+	mi := &file_platform_events_v2_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1022,7 +1277,7 @@ func (x *GetEventActivityResponse) String() string {
 func (*GetEventActivityResponse) ProtoMessage() {}
 
 func (x *GetEventActivityResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[12]
+	mi := &file_platform_events_v2_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1035,7 +1290,7 @@ func (x *GetEventActivityResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetEventActivityResponse.ProtoReflect.Descriptor instead.
 func (*GetEventActivityResponse) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{12}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *GetEventActivityResponse) GetActivity() []*EventActivity {
@@ -1056,7 +1311,7 @@ type RedeliverRequest struct {
 
 func (x *RedeliverRequest) Reset() {
 	*x = RedeliverRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[13]
+	mi := &file_platform_events_v2_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1068,7 +1323,7 @@ func (x *RedeliverRequest) String() string {
 func (*RedeliverRequest) ProtoMessage() {}
 
 func (x *RedeliverRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[13]
+	mi := &file_platform_events_v2_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1081,7 +1336,7 @@ func (x *RedeliverRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RedeliverRequest.ProtoReflect.Descriptor instead.
 func (*RedeliverRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{13}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *RedeliverRequest) GetUids() []string {
@@ -1102,7 +1357,7 @@ type RedeliverResponse struct {
 
 func (x *RedeliverResponse) Reset() {
 	*x = RedeliverResponse{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[14]
+	mi := &file_platform_events_v2_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1114,7 +1369,7 @@ func (x *RedeliverResponse) String() string {
 func (*RedeliverResponse) ProtoMessage() {}
 
 func (x *RedeliverResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[14]
+	mi := &file_platform_events_v2_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1127,7 +1382,7 @@ func (x *RedeliverResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RedeliverResponse.ProtoReflect.Descriptor instead.
 func (*RedeliverResponse) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{14}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *RedeliverResponse) GetUids() []string {
@@ -1148,7 +1403,7 @@ type RotateSubscriptionSecretRequest struct {
 
 func (x *RotateSubscriptionSecretRequest) Reset() {
 	*x = RotateSubscriptionSecretRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[15]
+	mi := &file_platform_events_v2_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1160,7 +1415,7 @@ func (x *RotateSubscriptionSecretRequest) String() string {
 func (*RotateSubscriptionSecretRequest) ProtoMessage() {}
 
 func (x *RotateSubscriptionSecretRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[15]
+	mi := &file_platform_events_v2_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1173,7 +1428,7 @@ func (x *RotateSubscriptionSecretRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RotateSubscriptionSecretRequest.ProtoReflect.Descriptor instead.
 func (*RotateSubscriptionSecretRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{15}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *RotateSubscriptionSecretRequest) GetUid() string {
@@ -1194,7 +1449,7 @@ type EnableSubscriptionRequest struct {
 
 func (x *EnableSubscriptionRequest) Reset() {
 	*x = EnableSubscriptionRequest{}
-	mi := &file_platform_events_v2_events_proto_msgTypes[16]
+	mi := &file_platform_events_v2_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1206,7 +1461,7 @@ func (x *EnableSubscriptionRequest) String() string {
 func (*EnableSubscriptionRequest) ProtoMessage() {}
 
 func (x *EnableSubscriptionRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_platform_events_v2_events_proto_msgTypes[16]
+	mi := &file_platform_events_v2_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1219,7 +1474,7 @@ func (x *EnableSubscriptionRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use EnableSubscriptionRequest.ProtoReflect.Descriptor instead.
 func (*EnableSubscriptionRequest) Descriptor() ([]byte, []int) {
-	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{16}
+	return file_platform_events_v2_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *EnableSubscriptionRequest) GetUid() string {
@@ -1256,7 +1511,35 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\a_denied\"p\n" +
 	"\x13GetAuditLogResponse\x121\n" +
 	"\x06events\x18\x01 \x03(\v2\x19.platform.events.v2.EventR\x06events\x12&\n" +
-	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\x8e\x03\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xd1\x03\n" +
+	"\x16GetAuditLogRunsRequest\x124\n" +
+	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
+	"\x14iam.atrium.dev/GroupR\x06within\x12\x1e\n" +
+	"\x05actor\x18\x02 \x01(\tB\x03\xe0A\x01H\x00R\x05actor\x88\x01\x01\x12\"\n" +
+	"\asubject\x18\x03 \x01(\tB\x03\xe0A\x01H\x01R\asubject\x88\x01\x01\x12 \n" +
+	"\x06target\x18\x04 \x01(\tB\x03\xe0A\x01H\x02R\x06target\x88\x01\x01\x12\x19\n" +
+	"\x05kinds\x18\x05 \x03(\tB\x03\xe0A\x01R\x05kinds\x125\n" +
+	"\x05since\x18\x06 \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05since\x125\n" +
+	"\x05until\x18\a \x01(\v2\x1a.google.protobuf.TimestampB\x03\xe0A\x01R\x05until\x12 \n" +
+	"\x06denied\x18\b \x01(\bB\x03\xe0A\x01H\x03R\x06denied\x88\x01\x01\x12 \n" +
+	"\tpage_size\x18\t \x01(\x05B\x03\xe0A\x01R\bpageSize\x12\"\n" +
+	"\n" +
+	"page_token\x18\n" +
+	" \x01(\tB\x03\xe0A\x01R\tpageTokenB\b\n" +
+	"\x06_actorB\n" +
+	"\n" +
+	"\b_subjectB\t\n" +
+	"\a_targetB\t\n" +
+	"\a_denied\"v\n" +
+	"\x17GetAuditLogRunsResponse\x123\n" +
+	"\x04runs\x18\x01 \x03(\v2\x1f.platform.events.v2.AuditLogRunR\x04runs\x12&\n" +
+	"\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xb0\x01\n" +
+	"\vAuditLogRun\x121\n" +
+	"\x06newest\x18\x01 \x01(\v2\x19.platform.events.v2.EventR\x06newest\x12\x1b\n" +
+	"\toldest_id\x18\x02 \x01(\tR\boldestId\x12;\n" +
+	"\voldest_time\x18\x03 \x01(\v2\x1a.google.protobuf.TimestampR\n" +
+	"oldestTime\x12\x14\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"\x8e\x03\n" +
 	"\x19GetAuditLogSummaryRequest\x124\n" +
 	"\x06within\x18\x01 \x01(\tB\x1c\xe0A\x02\xfaA\x16\n" +
 	"\x14iam.atrium.dev/GroupR\x06within\x12\x1e\n" +
@@ -1341,9 +1624,10 @@ const file_platform_events_v2_events_proto_rawDesc = "" +
 	"\x1eevents.atrium.dev/SubscriptionR\x03uid\"U\n" +
 	"\x19EnableSubscriptionRequest\x128\n" +
 	"\x03uid\x18\x01 \x01(\tB&\xe0A\x02\xfaA \n" +
-	"\x1eevents.atrium.dev/SubscriptionR\x03uid2\xa6\a\n" +
+	"\x1eevents.atrium.dev/SubscriptionR\x03uid2\xbf\b\n" +
 	"\rEventsService\x12\x7f\n" +
-	"\vGetAuditLog\x12&.platform.events.v2.GetAuditLogRequest\x1a'.platform.events.v2.GetAuditLogResponse\"\x1f\xdaA\x00\x82\xd3\xe4\x93\x02\x13\x12\x11/events/v2/events\x90\x02\x01\x12\x9f\x01\n" +
+	"\vGetAuditLog\x12&.platform.events.v2.GetAuditLogRequest\x1a'.platform.events.v2.GetAuditLogResponse\"\x1f\xdaA\x00\x82\xd3\xe4\x93\x02\x13\x12\x11/events/v2/events\x90\x02\x01\x12\x96\x01\n" +
+	"\x0fGetAuditLogRuns\x12*.platform.events.v2.GetAuditLogRunsRequest\x1a+.platform.events.v2.GetAuditLogRunsResponse\"*\xdaA\x06within\x82\xd3\xe4\x93\x02\x18\x12\x16/events/v2/events:runs\x90\x02\x01\x12\x9f\x01\n" +
 	"\x12GetAuditLogSummary\x12-.platform.events.v2.GetAuditLogSummaryRequest\x1a#.platform.events.v2.AuditLogSummary\"5\xdaA\fwithin,since\x82\xd3\xe4\x93\x02\x1d\x12\x1b/events/v2/events:summarize\x90\x02\x01\x12\x9d\x01\n" +
 	"\x10GetEventActivity\x12+.platform.events.v2.GetEventActivityRequest\x1a,.platform.events.v2.GetEventActivityResponse\".\xdaA\x06within\x82\xd3\xe4\x93\x02\x1c\x12\x1a/events/v2/events:activity\x90\x02\x01\x12\x8b\x01\n" +
 	"\tRedeliver\x12$.platform.events.v2.RedeliverRequest\x1a%.platform.events.v2.RedeliverResponse\"1\xdaA\x04uids\x82\xd3\xe4\x93\x02$:\x01*\"\x1f/events/v2/deliveries:redeliver\x12\xa9\x01\n" +
@@ -1362,68 +1646,78 @@ func file_platform_events_v2_events_proto_rawDescGZIP() []byte {
 	return file_platform_events_v2_events_proto_rawDescData
 }
 
-var file_platform_events_v2_events_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_platform_events_v2_events_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_platform_events_v2_events_proto_goTypes = []any{
 	(*GetAuditLogRequest)(nil),              // 0: platform.events.v2.GetAuditLogRequest
 	(*GetAuditLogResponse)(nil),             // 1: platform.events.v2.GetAuditLogResponse
-	(*GetAuditLogSummaryRequest)(nil),       // 2: platform.events.v2.GetAuditLogSummaryRequest
-	(*AuditLogSummary)(nil),                 // 3: platform.events.v2.AuditLogSummary
-	(*ActorCount)(nil),                      // 4: platform.events.v2.ActorCount
-	(*KindCount)(nil),                       // 5: platform.events.v2.KindCount
-	(*GroupCount)(nil),                      // 6: platform.events.v2.GroupCount
-	(*Event)(nil),                           // 7: platform.events.v2.Event
-	(*EventActor)(nil),                      // 8: platform.events.v2.EventActor
-	(*EventChange)(nil),                     // 9: platform.events.v2.EventChange
-	(*GetEventActivityRequest)(nil),         // 10: platform.events.v2.GetEventActivityRequest
-	(*EventActivity)(nil),                   // 11: platform.events.v2.EventActivity
-	(*GetEventActivityResponse)(nil),        // 12: platform.events.v2.GetEventActivityResponse
-	(*RedeliverRequest)(nil),                // 13: platform.events.v2.RedeliverRequest
-	(*RedeliverResponse)(nil),               // 14: platform.events.v2.RedeliverResponse
-	(*RotateSubscriptionSecretRequest)(nil), // 15: platform.events.v2.RotateSubscriptionSecretRequest
-	(*EnableSubscriptionRequest)(nil),       // 16: platform.events.v2.EnableSubscriptionRequest
-	nil,                                     // 17: platform.events.v2.EventActor.ActEntry
-	(*timestamppb.Timestamp)(nil),           // 18: google.protobuf.Timestamp
-	(*structpb.Value)(nil),                  // 19: google.protobuf.Value
-	(*Subscription)(nil),                    // 20: platform.events.v2.Subscription
+	(*GetAuditLogRunsRequest)(nil),          // 2: platform.events.v2.GetAuditLogRunsRequest
+	(*GetAuditLogRunsResponse)(nil),         // 3: platform.events.v2.GetAuditLogRunsResponse
+	(*AuditLogRun)(nil),                     // 4: platform.events.v2.AuditLogRun
+	(*GetAuditLogSummaryRequest)(nil),       // 5: platform.events.v2.GetAuditLogSummaryRequest
+	(*AuditLogSummary)(nil),                 // 6: platform.events.v2.AuditLogSummary
+	(*ActorCount)(nil),                      // 7: platform.events.v2.ActorCount
+	(*KindCount)(nil),                       // 8: platform.events.v2.KindCount
+	(*GroupCount)(nil),                      // 9: platform.events.v2.GroupCount
+	(*Event)(nil),                           // 10: platform.events.v2.Event
+	(*EventActor)(nil),                      // 11: platform.events.v2.EventActor
+	(*EventChange)(nil),                     // 12: platform.events.v2.EventChange
+	(*GetEventActivityRequest)(nil),         // 13: platform.events.v2.GetEventActivityRequest
+	(*EventActivity)(nil),                   // 14: platform.events.v2.EventActivity
+	(*GetEventActivityResponse)(nil),        // 15: platform.events.v2.GetEventActivityResponse
+	(*RedeliverRequest)(nil),                // 16: platform.events.v2.RedeliverRequest
+	(*RedeliverResponse)(nil),               // 17: platform.events.v2.RedeliverResponse
+	(*RotateSubscriptionSecretRequest)(nil), // 18: platform.events.v2.RotateSubscriptionSecretRequest
+	(*EnableSubscriptionRequest)(nil),       // 19: platform.events.v2.EnableSubscriptionRequest
+	nil,                                     // 20: platform.events.v2.EventActor.ActEntry
+	(*timestamppb.Timestamp)(nil),           // 21: google.protobuf.Timestamp
+	(*structpb.Value)(nil),                  // 22: google.protobuf.Value
+	(*Subscription)(nil),                    // 23: platform.events.v2.Subscription
 }
 var file_platform_events_v2_events_proto_depIdxs = []int32{
-	18, // 0: platform.events.v2.GetAuditLogRequest.since:type_name -> google.protobuf.Timestamp
-	18, // 1: platform.events.v2.GetAuditLogRequest.until:type_name -> google.protobuf.Timestamp
-	7,  // 2: platform.events.v2.GetAuditLogResponse.events:type_name -> platform.events.v2.Event
-	18, // 3: platform.events.v2.GetAuditLogSummaryRequest.since:type_name -> google.protobuf.Timestamp
-	18, // 4: platform.events.v2.GetAuditLogSummaryRequest.until:type_name -> google.protobuf.Timestamp
-	18, // 5: platform.events.v2.AuditLogSummary.counted_since:type_name -> google.protobuf.Timestamp
-	4,  // 6: platform.events.v2.AuditLogSummary.actors:type_name -> platform.events.v2.ActorCount
-	5,  // 7: platform.events.v2.AuditLogSummary.kinds:type_name -> platform.events.v2.KindCount
-	6,  // 8: platform.events.v2.AuditLogSummary.groups:type_name -> platform.events.v2.GroupCount
-	18, // 9: platform.events.v2.Event.time:type_name -> google.protobuf.Timestamp
-	8,  // 10: platform.events.v2.Event.actor:type_name -> platform.events.v2.EventActor
-	19, // 11: platform.events.v2.Event.body:type_name -> google.protobuf.Value
-	9,  // 12: platform.events.v2.Event.changes:type_name -> platform.events.v2.EventChange
-	17, // 13: platform.events.v2.EventActor.act:type_name -> platform.events.v2.EventActor.ActEntry
-	19, // 14: platform.events.v2.EventChange.before:type_name -> google.protobuf.Value
-	19, // 15: platform.events.v2.EventChange.after:type_name -> google.protobuf.Value
-	18, // 16: platform.events.v2.GetEventActivityRequest.from:type_name -> google.protobuf.Timestamp
-	18, // 17: platform.events.v2.GetEventActivityRequest.to:type_name -> google.protobuf.Timestamp
-	18, // 18: platform.events.v2.EventActivity.time:type_name -> google.protobuf.Timestamp
-	11, // 19: platform.events.v2.GetEventActivityResponse.activity:type_name -> platform.events.v2.EventActivity
-	0,  // 20: platform.events.v2.EventsService.GetAuditLog:input_type -> platform.events.v2.GetAuditLogRequest
-	2,  // 21: platform.events.v2.EventsService.GetAuditLogSummary:input_type -> platform.events.v2.GetAuditLogSummaryRequest
-	10, // 22: platform.events.v2.EventsService.GetEventActivity:input_type -> platform.events.v2.GetEventActivityRequest
-	13, // 23: platform.events.v2.EventsService.Redeliver:input_type -> platform.events.v2.RedeliverRequest
-	15, // 24: platform.events.v2.EventsService.RotateSubscriptionSecret:input_type -> platform.events.v2.RotateSubscriptionSecretRequest
-	16, // 25: platform.events.v2.EventsService.EnableSubscription:input_type -> platform.events.v2.EnableSubscriptionRequest
-	1,  // 26: platform.events.v2.EventsService.GetAuditLog:output_type -> platform.events.v2.GetAuditLogResponse
-	3,  // 27: platform.events.v2.EventsService.GetAuditLogSummary:output_type -> platform.events.v2.AuditLogSummary
-	12, // 28: platform.events.v2.EventsService.GetEventActivity:output_type -> platform.events.v2.GetEventActivityResponse
-	14, // 29: platform.events.v2.EventsService.Redeliver:output_type -> platform.events.v2.RedeliverResponse
-	20, // 30: platform.events.v2.EventsService.RotateSubscriptionSecret:output_type -> platform.events.v2.Subscription
-	20, // 31: platform.events.v2.EventsService.EnableSubscription:output_type -> platform.events.v2.Subscription
-	26, // [26:32] is the sub-list for method output_type
-	20, // [20:26] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	21, // 0: platform.events.v2.GetAuditLogRequest.since:type_name -> google.protobuf.Timestamp
+	21, // 1: platform.events.v2.GetAuditLogRequest.until:type_name -> google.protobuf.Timestamp
+	10, // 2: platform.events.v2.GetAuditLogResponse.events:type_name -> platform.events.v2.Event
+	21, // 3: platform.events.v2.GetAuditLogRunsRequest.since:type_name -> google.protobuf.Timestamp
+	21, // 4: platform.events.v2.GetAuditLogRunsRequest.until:type_name -> google.protobuf.Timestamp
+	4,  // 5: platform.events.v2.GetAuditLogRunsResponse.runs:type_name -> platform.events.v2.AuditLogRun
+	10, // 6: platform.events.v2.AuditLogRun.newest:type_name -> platform.events.v2.Event
+	21, // 7: platform.events.v2.AuditLogRun.oldest_time:type_name -> google.protobuf.Timestamp
+	21, // 8: platform.events.v2.GetAuditLogSummaryRequest.since:type_name -> google.protobuf.Timestamp
+	21, // 9: platform.events.v2.GetAuditLogSummaryRequest.until:type_name -> google.protobuf.Timestamp
+	21, // 10: platform.events.v2.AuditLogSummary.counted_since:type_name -> google.protobuf.Timestamp
+	7,  // 11: platform.events.v2.AuditLogSummary.actors:type_name -> platform.events.v2.ActorCount
+	8,  // 12: platform.events.v2.AuditLogSummary.kinds:type_name -> platform.events.v2.KindCount
+	9,  // 13: platform.events.v2.AuditLogSummary.groups:type_name -> platform.events.v2.GroupCount
+	21, // 14: platform.events.v2.Event.time:type_name -> google.protobuf.Timestamp
+	11, // 15: platform.events.v2.Event.actor:type_name -> platform.events.v2.EventActor
+	22, // 16: platform.events.v2.Event.body:type_name -> google.protobuf.Value
+	12, // 17: platform.events.v2.Event.changes:type_name -> platform.events.v2.EventChange
+	20, // 18: platform.events.v2.EventActor.act:type_name -> platform.events.v2.EventActor.ActEntry
+	22, // 19: platform.events.v2.EventChange.before:type_name -> google.protobuf.Value
+	22, // 20: platform.events.v2.EventChange.after:type_name -> google.protobuf.Value
+	21, // 21: platform.events.v2.GetEventActivityRequest.from:type_name -> google.protobuf.Timestamp
+	21, // 22: platform.events.v2.GetEventActivityRequest.to:type_name -> google.protobuf.Timestamp
+	21, // 23: platform.events.v2.EventActivity.time:type_name -> google.protobuf.Timestamp
+	14, // 24: platform.events.v2.GetEventActivityResponse.activity:type_name -> platform.events.v2.EventActivity
+	0,  // 25: platform.events.v2.EventsService.GetAuditLog:input_type -> platform.events.v2.GetAuditLogRequest
+	2,  // 26: platform.events.v2.EventsService.GetAuditLogRuns:input_type -> platform.events.v2.GetAuditLogRunsRequest
+	5,  // 27: platform.events.v2.EventsService.GetAuditLogSummary:input_type -> platform.events.v2.GetAuditLogSummaryRequest
+	13, // 28: platform.events.v2.EventsService.GetEventActivity:input_type -> platform.events.v2.GetEventActivityRequest
+	16, // 29: platform.events.v2.EventsService.Redeliver:input_type -> platform.events.v2.RedeliverRequest
+	18, // 30: platform.events.v2.EventsService.RotateSubscriptionSecret:input_type -> platform.events.v2.RotateSubscriptionSecretRequest
+	19, // 31: platform.events.v2.EventsService.EnableSubscription:input_type -> platform.events.v2.EnableSubscriptionRequest
+	1,  // 32: platform.events.v2.EventsService.GetAuditLog:output_type -> platform.events.v2.GetAuditLogResponse
+	3,  // 33: platform.events.v2.EventsService.GetAuditLogRuns:output_type -> platform.events.v2.GetAuditLogRunsResponse
+	6,  // 34: platform.events.v2.EventsService.GetAuditLogSummary:output_type -> platform.events.v2.AuditLogSummary
+	15, // 35: platform.events.v2.EventsService.GetEventActivity:output_type -> platform.events.v2.GetEventActivityResponse
+	17, // 36: platform.events.v2.EventsService.Redeliver:output_type -> platform.events.v2.RedeliverResponse
+	23, // 37: platform.events.v2.EventsService.RotateSubscriptionSecret:output_type -> platform.events.v2.Subscription
+	23, // 38: platform.events.v2.EventsService.EnableSubscription:output_type -> platform.events.v2.Subscription
+	32, // [32:39] is the sub-list for method output_type
+	25, // [25:32] is the sub-list for method input_type
+	25, // [25:25] is the sub-list for extension type_name
+	25, // [25:25] is the sub-list for extension extendee
+	0,  // [0:25] is the sub-list for field type_name
 }
 
 func init() { file_platform_events_v2_events_proto_init() }
@@ -1434,13 +1728,14 @@ func file_platform_events_v2_events_proto_init() {
 	file_platform_events_v2_subscriptions_proto_init()
 	file_platform_events_v2_events_proto_msgTypes[0].OneofWrappers = []any{}
 	file_platform_events_v2_events_proto_msgTypes[2].OneofWrappers = []any{}
+	file_platform_events_v2_events_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_platform_events_v2_events_proto_rawDesc), len(file_platform_events_v2_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -90,17 +90,18 @@ type Operation struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UID of the operation: it lies below the group or the repo that it is about.
 	Uid string `protobuf:"bytes,1,opt,name=uid,proto3" json:"uid,omitempty"`
-	// What it does, such as import/sbom.
+	// What it does, such as import/sbom, or update/findings.
 	Kind string `protobuf:"bytes,2,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Whether it is at work, or how it has ended.
 	State OperationState `protobuf:"varint,3,opt,name=state,proto3,enum=platform.operations.v2.OperationState" json:"state,omitempty"`
 	// Whether it has ended.
 	Done bool `protobuf:"varint,4,opt,name=done,proto3" json:"done,omitempty"`
-	// Documents and lines that were read so far.
+	// Documents and lines that were read so far, or findings that were decided about.
 	Records int32 `protobuf:"varint,5,opt,name=records,proto3" json:"records,omitempty"`
-	// How much of the upload was read, of 100.
+	// How much of the upload was read, or of the findings that matched at the beginning was decided about, of 100.
 	ProgressPercent int32 `protobuf:"varint,6,opt,name=progress_percent,json=progressPercent,proto3" json:"progress_percent,omitempty"`
-	// The report of the import, as REST answers it. Absent before the operation has ended, or if it has stored nothing.
+	// What came of it, as REST answers it: the report of an import, or updatedCount, the number of findings that were decided about. Absent
+	// before the operation has ended, or if an import has stored nothing.
 	Response *structpb.Struct `protobuf:"bytes,7,opt,name=response,proto3" json:"response,omitempty"`
 	// Why it has failed, or that it was canceled.
 	Error *OperationError `protobuf:"bytes,8,opt,name=error,proto3" json:"error,omitempty"`

@@ -7,6 +7,7 @@
 package vulnerabilitiesv2
 
 import (
+	v21 "atrium/gen/platform/operations/v2"
 	v2 "atrium/gen/platform/uidp/v2"
 	_ "google.golang.org/genproto/googleapis/api/annotations"
 	protoreflect "google.golang.org/protobuf/reflect/protoreflect"
@@ -5078,7 +5079,9 @@ type UpdateFindingsRequest struct {
 	// The decision: state with justification, note and expire_time; note alone; assignee; due_time.
 	Finding *Finding `protobuf:"bytes,4,opt,name=finding,proto3" json:"finding,omitempty"`
 	// Comma-separated fields of the decision to change; without it, those that are not empty. What it lists and the decision lacks is cleared.
-	UpdateMask    string `protobuf:"bytes,5,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	UpdateMask string `protobuf:"bytes,5,opt,name=update_mask,json=updateMask,proto3" json:"update_mask,omitempty"`
+	// Whether to decide in an operation, which goes on after the answer, about any number of findings. Only together with within and where.
+	Background    bool `protobuf:"varint,6,opt,name=background,proto3" json:"background,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5148,13 +5151,22 @@ func (x *UpdateFindingsRequest) GetUpdateMask() string {
 	return ""
 }
 
+func (x *UpdateFindingsRequest) GetBackground() bool {
+	if x != nil {
+		return x.Background
+	}
+	return false
+}
+
 // What was decided.
 type UpdateFindingsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How many findings were decided about.
+	// How many findings were decided about; 0 with background.
 	UpdatedCount int32 `protobuf:"varint,1,opt,name=updated_count,json=updatedCount,proto3" json:"updated_count,omitempty"`
-	// The first 200 of them, by UID.
-	Findings      []*Finding `protobuf:"bytes,2,rep,name=findings,proto3" json:"findings,omitempty"`
+	// The first 200 of them, by UID; none with background.
+	Findings []*Finding `protobuf:"bytes,2,rep,name=findings,proto3" json:"findings,omitempty"`
+	// With background, what decides about them, as it began.
+	Operation     *v21.Operation `protobuf:"bytes,3,opt,name=operation,proto3" json:"operation,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5199,6 +5211,13 @@ func (x *UpdateFindingsResponse) GetUpdatedCount() int32 {
 func (x *UpdateFindingsResponse) GetFindings() []*Finding {
 	if x != nil {
 		return x.Findings
+	}
+	return nil
+}
+
+func (x *UpdateFindingsResponse) GetOperation() *v21.Operation {
+	if x != nil {
+		return x.Operation
 	}
 	return nil
 }
@@ -6029,7 +6048,7 @@ var File_platform_vulnerabilities_v2_findings_proto protoreflect.FileDescriptor
 
 const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\n" +
-	"*platform/vulnerabilities/v2/findings.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x1bplatform/uidp/v2/uidp.proto\x1a,platform/vulnerabilities/v2/advisories.proto\"\xcc\f\n" +
+	"*platform/vulnerabilities/v2/findings.proto\x12\x1bplatform.vulnerabilities.v2\x1a\x1cgoogle/api/annotations.proto\x1a\x17google/api/client.proto\x1a\x1fgoogle/api/field_behavior.proto\x1a\x19google/api/resource.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1fgoogle/protobuf/timestamp.proto\x1a'platform/operations/v2/operations.proto\x1a\x1bplatform/uidp/v2/uidp.proto\x1a,platform/vulnerabilities/v2/advisories.proto\"\xcc\f\n" +
 	"\aFinding\x12\x15\n" +
 	"\x03uid\x18\x01 \x01(\tB\x03\xe0A\x03R\x03uid\x124\n" +
 	"\x04repo\x18\x02 \x01(\tB \xe0A\x03\xfaA\x1a\n" +
@@ -6650,7 +6669,7 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x0eUpgradeRanking\x12\x1f\n" +
 	"\vtotal_count\x18\x01 \x01(\x05R\n" +
 	"totalCount\x128\n" +
-	"\x04rows\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.UpgradeR\x04rows\"\xbc\x02\n" +
+	"\x04rows\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.UpgradeR\x04rows\"\xe1\x02\n" +
 	"\x15UpdateFindingsRequest\x12>\n" +
 	"\x04uids\x18\x01 \x03(\tB*\xe0A\x01\xfaA$\n" +
 	"\"vulnerabilities.atrium.dev/FindingR\x04uids\x12&\n" +
@@ -6659,11 +6678,15 @@ const file_platform_vulnerabilities_v2_findings_proto_rawDesc = "" +
 	"\x05where\x18\x03 \x01(\v2*.platform.vulnerabilities.v2.FindingFilterB\x03\xe0A\x01R\x05where\x12C\n" +
 	"\afinding\x18\x04 \x01(\v2$.platform.vulnerabilities.v2.FindingB\x03\xe0A\x01R\afinding\x12$\n" +
 	"\vupdate_mask\x18\x05 \x01(\tB\x03\xe0A\x01R\n" +
-	"updateMaskB\t\n" +
-	"\a_within\"\x7f\n" +
+	"updateMask\x12#\n" +
+	"\n" +
+	"background\x18\x06 \x01(\bB\x03\xe0A\x01R\n" +
+	"backgroundB\t\n" +
+	"\a_within\"\xc0\x01\n" +
 	"\x16UpdateFindingsResponse\x12#\n" +
 	"\rupdated_count\x18\x01 \x01(\x05R\fupdatedCount\x12@\n" +
-	"\bfindings\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\"\xab\x03\n" +
+	"\bfindings\x18\x02 \x03(\v2$.platform.vulnerabilities.v2.FindingR\bfindings\x12?\n" +
+	"\toperation\x18\x03 \x01(\v2!.platform.operations.v2.OperationR\toperation\"\xab\x03\n" +
 	"\x0eFindingPattern\x12S\n" +
 	"\fmax_severity\x18\x01 \x01(\x0e2+.platform.vulnerabilities.v2.SeverityRatingB\x03\xe0A\x01R\vmaxSeverity\x12'\n" +
 	"\n" +
@@ -6880,7 +6903,8 @@ var file_platform_vulnerabilities_v2_findings_proto_goTypes = []any{
 	(*timestamppb.Timestamp)(nil),          // 56: google.protobuf.Timestamp
 	(SeverityRating)(0),                    // 57: platform.vulnerabilities.v2.SeverityRating
 	(*v2.UIDPFilter)(nil),                  // 58: platform.uidp.v2.UIDPFilter
-	(*emptypb.Empty)(nil),                  // 59: google.protobuf.Empty
+	(*v21.Operation)(nil),                  // 59: platform.operations.v2.Operation
+	(*emptypb.Empty)(nil),                  // 60: google.protobuf.Empty
 }
 var file_platform_vulnerabilities_v2_findings_proto_depIdxs = []int32{
 	7,   // 0: platform.vulnerabilities.v2.Finding.binary_packages:type_name -> platform.vulnerabilities.v2.BinaryPackage
@@ -7016,56 +7040,57 @@ var file_platform_vulnerabilities_v2_findings_proto_depIdxs = []int32{
 	8,   // 130: platform.vulnerabilities.v2.UpdateFindingsRequest.where:type_name -> platform.vulnerabilities.v2.FindingFilter
 	6,   // 131: platform.vulnerabilities.v2.UpdateFindingsRequest.finding:type_name -> platform.vulnerabilities.v2.Finding
 	6,   // 132: platform.vulnerabilities.v2.UpdateFindingsResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	57,  // 133: platform.vulnerabilities.v2.FindingPattern.max_severity:type_name -> platform.vulnerabilities.v2.SeverityRating
-	3,   // 134: platform.vulnerabilities.v2.FindingPattern.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
-	43,  // 135: platform.vulnerabilities.v2.AcceptanceRule.where:type_name -> platform.vulnerabilities.v2.FindingPattern
-	56,  // 136: platform.vulnerabilities.v2.AcceptanceRule.expire_time:type_name -> google.protobuf.Timestamp
-	56,  // 137: platform.vulnerabilities.v2.AcceptanceRule.create_time:type_name -> google.protobuf.Timestamp
-	44,  // 138: platform.vulnerabilities.v2.GetAcceptanceRulesResponse.acceptance_rules:type_name -> platform.vulnerabilities.v2.AcceptanceRule
-	44,  // 139: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest.acceptance_rule:type_name -> platform.vulnerabilities.v2.AcceptanceRule
-	43,  // 140: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest.where:type_name -> platform.vulnerabilities.v2.FindingPattern
-	6,   // 141: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
-	56,  // 142: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
-	51,  // 143: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
-	11,  // 144: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
-	9,   // 145: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
-	12,  // 146: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
-	17,  // 147: platform.vulnerabilities.v2.FindingsService.CheckImage:input_type -> platform.vulnerabilities.v2.CheckImageRequest
-	21,  // 148: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
-	27,  // 149: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
-	30,  // 150: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:input_type -> platform.vulnerabilities.v2.GetRemediationActivityRequest
-	34,  // 151: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:input_type -> platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
-	35,  // 152: platform.vulnerabilities.v2.FindingsService.GetTopPackages:input_type -> platform.vulnerabilities.v2.GetTopPackagesRequest
-	38,  // 153: platform.vulnerabilities.v2.FindingsService.GetUpgrades:input_type -> platform.vulnerabilities.v2.GetUpgradesRequest
-	41,  // 154: platform.vulnerabilities.v2.FindingsService.UpdateFindings:input_type -> platform.vulnerabilities.v2.UpdateFindingsRequest
-	45,  // 155: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:input_type -> platform.vulnerabilities.v2.GetAcceptanceRulesRequest
-	47,  // 156: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:input_type -> platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
-	48,  // 157: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:input_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
-	50,  // 158: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
-	52,  // 159: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
-	53,  // 160: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
-	6,   // 161: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
-	10,  // 162: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
-	15,  // 163: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
-	18,  // 164: platform.vulnerabilities.v2.FindingsService.CheckImage:output_type -> platform.vulnerabilities.v2.ImageCheck
-	26,  // 165: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
-	29,  // 166: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse
-	33,  // 167: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:output_type -> platform.vulnerabilities.v2.GetRemediationActivityResponse
-	37,  // 168: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:output_type -> platform.vulnerabilities.v2.FindingRanking
-	37,  // 169: platform.vulnerabilities.v2.FindingsService.GetTopPackages:output_type -> platform.vulnerabilities.v2.FindingRanking
-	40,  // 170: platform.vulnerabilities.v2.FindingsService.GetUpgrades:output_type -> platform.vulnerabilities.v2.UpgradeRanking
-	42,  // 171: platform.vulnerabilities.v2.FindingsService.UpdateFindings:output_type -> platform.vulnerabilities.v2.UpdateFindingsResponse
-	46,  // 172: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:output_type -> platform.vulnerabilities.v2.GetAcceptanceRulesResponse
-	44,  // 173: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:output_type -> platform.vulnerabilities.v2.AcceptanceRule
-	49,  // 174: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:output_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
-	59,  // 175: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:output_type -> google.protobuf.Empty
-	54,  // 176: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
-	54,  // 177: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
-	161, // [161:178] is the sub-list for method output_type
-	144, // [144:161] is the sub-list for method input_type
-	144, // [144:144] is the sub-list for extension type_name
-	144, // [144:144] is the sub-list for extension extendee
-	0,   // [0:144] is the sub-list for field type_name
+	59,  // 133: platform.vulnerabilities.v2.UpdateFindingsResponse.operation:type_name -> platform.operations.v2.Operation
+	57,  // 134: platform.vulnerabilities.v2.FindingPattern.max_severity:type_name -> platform.vulnerabilities.v2.SeverityRating
+	3,   // 135: platform.vulnerabilities.v2.FindingPattern.scopes:type_name -> platform.vulnerabilities.v2.PackageScope
+	43,  // 136: platform.vulnerabilities.v2.AcceptanceRule.where:type_name -> platform.vulnerabilities.v2.FindingPattern
+	56,  // 137: platform.vulnerabilities.v2.AcceptanceRule.expire_time:type_name -> google.protobuf.Timestamp
+	56,  // 138: platform.vulnerabilities.v2.AcceptanceRule.create_time:type_name -> google.protobuf.Timestamp
+	44,  // 139: platform.vulnerabilities.v2.GetAcceptanceRulesResponse.acceptance_rules:type_name -> platform.vulnerabilities.v2.AcceptanceRule
+	44,  // 140: platform.vulnerabilities.v2.CreateAcceptanceRuleRequest.acceptance_rule:type_name -> platform.vulnerabilities.v2.AcceptanceRule
+	43,  // 141: platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest.where:type_name -> platform.vulnerabilities.v2.FindingPattern
+	6,   // 142: platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse.findings:type_name -> platform.vulnerabilities.v2.Finding
+	56,  // 143: platform.vulnerabilities.v2.DuePolicy.update_time:type_name -> google.protobuf.Timestamp
+	51,  // 144: platform.vulnerabilities.v2.DuePolicyResponse.policy:type_name -> platform.vulnerabilities.v2.DuePolicy
+	11,  // 145: platform.vulnerabilities.v2.FindingsService.GetFinding:input_type -> platform.vulnerabilities.v2.GetFindingRequest
+	9,   // 146: platform.vulnerabilities.v2.FindingsService.ListFindings:input_type -> platform.vulnerabilities.v2.ListFindingsRequest
+	12,  // 147: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:input_type -> platform.vulnerabilities.v2.SummarizeFindingsRequest
+	17,  // 148: platform.vulnerabilities.v2.FindingsService.CheckImage:input_type -> platform.vulnerabilities.v2.CheckImageRequest
+	21,  // 149: platform.vulnerabilities.v2.FindingsService.CountFindings:input_type -> platform.vulnerabilities.v2.CountFindingsRequest
+	27,  // 150: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:input_type -> platform.vulnerabilities.v2.GetFindingActivityRequest
+	30,  // 151: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:input_type -> platform.vulnerabilities.v2.GetRemediationActivityRequest
+	34,  // 152: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:input_type -> platform.vulnerabilities.v2.GetTopVulnerabilitiesRequest
+	35,  // 153: platform.vulnerabilities.v2.FindingsService.GetTopPackages:input_type -> platform.vulnerabilities.v2.GetTopPackagesRequest
+	38,  // 154: platform.vulnerabilities.v2.FindingsService.GetUpgrades:input_type -> platform.vulnerabilities.v2.GetUpgradesRequest
+	41,  // 155: platform.vulnerabilities.v2.FindingsService.UpdateFindings:input_type -> platform.vulnerabilities.v2.UpdateFindingsRequest
+	45,  // 156: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:input_type -> platform.vulnerabilities.v2.GetAcceptanceRulesRequest
+	47,  // 157: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:input_type -> platform.vulnerabilities.v2.CreateAcceptanceRuleRequest
+	48,  // 158: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:input_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleRequest
+	50,  // 159: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:input_type -> platform.vulnerabilities.v2.DeleteAcceptanceRuleRequest
+	52,  // 160: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:input_type -> platform.vulnerabilities.v2.GetDuePolicyRequest
+	53,  // 161: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:input_type -> platform.vulnerabilities.v2.SetDuePolicyRequest
+	6,   // 162: platform.vulnerabilities.v2.FindingsService.GetFinding:output_type -> platform.vulnerabilities.v2.Finding
+	10,  // 163: platform.vulnerabilities.v2.FindingsService.ListFindings:output_type -> platform.vulnerabilities.v2.ListFindingsResponse
+	15,  // 164: platform.vulnerabilities.v2.FindingsService.SummarizeFindings:output_type -> platform.vulnerabilities.v2.FindingSummary
+	18,  // 165: platform.vulnerabilities.v2.FindingsService.CheckImage:output_type -> platform.vulnerabilities.v2.ImageCheck
+	26,  // 166: platform.vulnerabilities.v2.FindingsService.CountFindings:output_type -> platform.vulnerabilities.v2.FindingFacets
+	29,  // 167: platform.vulnerabilities.v2.FindingsService.GetFindingActivity:output_type -> platform.vulnerabilities.v2.GetFindingActivityResponse
+	33,  // 168: platform.vulnerabilities.v2.FindingsService.GetRemediationActivity:output_type -> platform.vulnerabilities.v2.GetRemediationActivityResponse
+	37,  // 169: platform.vulnerabilities.v2.FindingsService.GetTopVulnerabilities:output_type -> platform.vulnerabilities.v2.FindingRanking
+	37,  // 170: platform.vulnerabilities.v2.FindingsService.GetTopPackages:output_type -> platform.vulnerabilities.v2.FindingRanking
+	40,  // 171: platform.vulnerabilities.v2.FindingsService.GetUpgrades:output_type -> platform.vulnerabilities.v2.UpgradeRanking
+	42,  // 172: platform.vulnerabilities.v2.FindingsService.UpdateFindings:output_type -> platform.vulnerabilities.v2.UpdateFindingsResponse
+	46,  // 173: platform.vulnerabilities.v2.FindingsService.GetAcceptanceRules:output_type -> platform.vulnerabilities.v2.GetAcceptanceRulesResponse
+	44,  // 174: platform.vulnerabilities.v2.FindingsService.CreateAcceptanceRule:output_type -> platform.vulnerabilities.v2.AcceptanceRule
+	49,  // 175: platform.vulnerabilities.v2.FindingsService.PreviewAcceptanceRule:output_type -> platform.vulnerabilities.v2.PreviewAcceptanceRuleResponse
+	60,  // 176: platform.vulnerabilities.v2.FindingsService.DeleteAcceptanceRule:output_type -> google.protobuf.Empty
+	54,  // 177: platform.vulnerabilities.v2.FindingsService.GetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
+	54,  // 178: platform.vulnerabilities.v2.FindingsService.SetDuePolicy:output_type -> platform.vulnerabilities.v2.DuePolicyResponse
+	162, // [162:179] is the sub-list for method output_type
+	145, // [145:162] is the sub-list for method input_type
+	145, // [145:145] is the sub-list for extension type_name
+	145, // [145:145] is the sub-list for extension extendee
+	0,   // [0:145] is the sub-list for field type_name
 }
 
 func init() { file_platform_vulnerabilities_v2_findings_proto_init() }

@@ -1039,6 +1039,10 @@ export const changes: Record<string, Change> = {
     "type": "text",
     "about": "Uid of a group or repo."
    },
+   "background": {
+    "type": "yes",
+    "about": "true: decide in an operation, which goes on after the answer, about any number of findings. Only together with `within` and `where`."
+   },
    "state": {
     "type": "choice",
     "about": "The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,\nincluding a decision about later findings. NOT_AFFECTED needs a `justification`.",

@@ -644,6 +644,8 @@ export type UpdateFindingsInput = {
   within?: string | null | undefined;
   /** Which findings there; `{}` has all. Needed with `within`. RESOLVED ones cannot be asked for. */
   where?: FindingFilter | null | undefined;
+  /** true: decide in an operation, which goes on after the answer, about any number of findings. Only together with `within` and `where`. */
+  background?: boolean | null | undefined;
   /**
    * The decision as a whole: without `justification`, `note` or `expireTime` beside it, these are cleared. OPEN takes a decision back,
    * including a decision about later findings. NOT_AFFECTED needs a `justification`.
@@ -2080,7 +2082,78 @@ export type AuditQueryVariables = Exact<{
 }>;
 
 
-export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+export type AuditQuery = { __typename: 'Query', auditLogRuns: { __typename: 'AuditLogRunConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'AuditLogRun', oldestTime: string, count: number, newest: { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+          | { __typename: 'AccountAssociation' }
+          | { __typename: 'Advisory' }
+          | { __typename: 'AdvisoryDocument' }
+          | { __typename: 'Artifact' }
+          | { __typename: 'ArtifactVersion' }
+          | { __typename: 'Delivery' }
+          | { __typename: 'Event' }
+          | { __typename: 'ExternalGroupRoleMapping' }
+          | { __typename: 'Finding' }
+          | { __typename: 'Group', name: string }
+          | { __typename: 'GroupInvite', email: string | null, keyId: string }
+          | { __typename: 'Identity', name: string }
+          | { __typename: 'IdentityProvider', name: string }
+          | { __typename: 'Image' }
+          | { __typename: 'Package' }
+          | { __typename: 'PackageVersion' }
+          | { __typename: 'Repo', name: string }
+          | { __typename: 'Role', name: string }
+          | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+          | { __typename: 'Source' }
+          | { __typename: 'EventSubscription', sink: string }
+          | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
+          | { __typename: 'TermsAcceptance' }
+          | { __typename: 'Viewer' }
+          | { __typename: 'VulnerabilityMetadata' }
+          | { __typename: 'VulnerabilityExposure' }
+         | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null } }> } | null, eventActivity?: Array<{ __typename: 'EventActivity', time: string, made: number, refused: number }> | null };
+
+export type RunFragment = { __typename: 'AuditLogRun', oldestTime: string, count: number, newest: { __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
+      | { __typename: 'AccountAssociation' }
+      | { __typename: 'Advisory' }
+      | { __typename: 'AdvisoryDocument' }
+      | { __typename: 'Artifact' }
+      | { __typename: 'ArtifactVersion' }
+      | { __typename: 'Delivery' }
+      | { __typename: 'Event' }
+      | { __typename: 'ExternalGroupRoleMapping' }
+      | { __typename: 'Finding' }
+      | { __typename: 'Group', name: string }
+      | { __typename: 'GroupInvite', email: string | null, keyId: string }
+      | { __typename: 'Identity', name: string }
+      | { __typename: 'IdentityProvider', name: string }
+      | { __typename: 'Image' }
+      | { __typename: 'Package' }
+      | { __typename: 'PackageVersion' }
+      | { __typename: 'Repo', name: string }
+      | { __typename: 'Role', name: string }
+      | { __typename: 'RoleBinding', identity: { __typename: 'Identity', name: string } | null, role: { __typename: 'Role', name: string } | null }
+      | { __typename: 'Source' }
+      | { __typename: 'EventSubscription', sink: string }
+      | { __typename: 'Tag', name: string, repo: { __typename: 'Repo', name: string } | null }
+      | { __typename: 'TermsAcceptance' }
+      | { __typename: 'Viewer' }
+      | { __typename: 'VulnerabilityMetadata' }
+      | { __typename: 'VulnerabilityExposure' }
+     | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null } };
+
+export type AuditEventsQueryVariables = Exact<{
+  uid: string;
+  kinds?: Array<EventKind> | EventKind | null | undefined;
+  actor?: string | null | undefined;
+  subject?: string | null | undefined;
+  denied?: boolean | null | undefined;
+  since?: string | null | undefined;
+  until?: string | null | undefined;
+  first: number;
+  after?: string | null | undefined;
+}>;
+
+
+export type AuditEventsQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLogConnection', pageInfo: { __typename: 'PageInfo', hasNextPage: boolean, endCursor: string | null }, nodes: Array<{ __typename: 'Event', id: string, type: string, kind: EventKind | null, time: string, subject: string, denied: string | null, count: number, actor: { __typename: 'EventActor', subject: string, act: Record<string, string> | null, identity: { __typename: 'Identity', uid: string, name: string } | null }, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null, resource:
         | { __typename: 'AccountAssociation' }
         | { __typename: 'Advisory' }
         | { __typename: 'AdvisoryDocument' }
@@ -2107,7 +2180,7 @@ export type AuditQuery = { __typename: 'Query', auditLog: { __typename: 'AuditLo
         | { __typename: 'Viewer' }
         | { __typename: 'VulnerabilityMetadata' }
         | { __typename: 'VulnerabilityExposure' }
-       | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null, eventActivity?: Array<{ __typename: 'EventActivity', time: string, made: number, refused: number }> | null };
+       | null, changes: Array<{ __typename: 'EventChange', field: string, before: unknown, after: unknown }> | null }> } | null };
 
 export type LatestQueryVariables = Exact<{
   uid: string;
@@ -2921,7 +2994,8 @@ export const AcceptGroupInvite = "mutation AcceptGroupInvite($input: AcceptGroup
 export const Access = "query Access($uid: UID!, $root: UID!, $capability: Capability, $orderBy: [RoleBindingOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    name\n    mayBind: viewerCan(capabilities: [ROLE_BINDINGS_CREATE])\n    viewerCapabilities @include(if: $start)\n    roles(directOnly: true, first: 100) @include(if: $start) {\n      nodes {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    ancestors @include(if: $start) {\n      uid\n      name\n      roles(directOnly: true, first: 50) {\n        nodes {\n          ...GivenRole\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    effectiveBindings(\n      capability: $capability\n      orderBy: $orderBy\n      first: $first\n      after: $after\n    ) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...Grant\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n  roles(directOnly: true, first: 50) @include(if: $start) {\n    nodes {\n      ...GivenRole\n      __typename\n    }\n    __typename\n  }\n  viewer @include(if: $start) {\n    identities {\n      uid\n      name\n      __typename\n    }\n    seesAll: can(capability: ROLE_BINDINGS_LIST, within: $root)\n    seesExternal: can(capability: IDENTITY_PROVIDERS_LIST, within: $root)\n    __typename\n  }\n  externalGroupRoleMappings(within: $root, first: 100) @include(if: $start) {\n    pageInfo {\n      hasNextPage\n      __typename\n    }\n    nodes {\n      uid\n      externalGroupId\n      scopeUid\n      identityProvider {\n        name\n        __typename\n      }\n      role {\n        ...GivenRole\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}\nfragment GivenRole on Role {\n  uid\n  name\n  description\n  capabilities\n  __typename\n}\nfragment Grant on RoleBinding {\n  uid\n  createTime\n  expireTime\n  mayChange: viewerCan(capabilities: [ROLE_BINDINGS_UPDATE])\n  mayRevoke: viewerCan(capabilities: [ROLE_BINDINGS_DELETE])\n  identity {\n    ...Bound\n    __typename\n  }\n  role {\n    uid\n    name\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessQuery, AccessQueryVariables>;
 export const AccessOn = "query AccessOn($uid: UID!, $time: DateTime!, $first: Int!, $after: String) {\n  accessAt(within: $uid, time: $time, first: $first, after: $after) {\n    complete\n    recordedSince\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...PastGrant\n      createTime\n      capabilities\n      group {\n        uid\n        name\n        ancestors {\n          uid\n          name\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment PastGrant on AccessGrant {\n  bindingUid\n  groupUid\n  groupName\n  identityUid\n  identityName\n  roleUid\n  roleName\n  expireTime\n  identity {\n    uid\n    email\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AccessOnQuery, AccessOnQueryVariables>;
 export const Advisories = "query Advisories($uid: UID!, $where: AdvisoryFilter, $orderBy: [AdvisoryOrder!], $first: Int!, $after: String, $start: Boolean!) {\n  group(uid: $uid) {\n    uid\n    advisorySummary @include(if: $start) {\n      open {\n        ...FeedCounts\n        __typename\n      }\n      fixed {\n        ...FeedCounts\n        __typename\n      }\n      notAffected {\n        ...FeedCounts\n        __typename\n      }\n      __typename\n    }\n    findingSummary @include(if: $start) {\n      open {\n        total\n        __typename\n      }\n      __typename\n    }\n    advisories(where: $where, orderBy: $orderBy, first: $first, after: $after) {\n      totalCount @include(if: $start)\n      pageInfo {\n        hasNextPage\n        endCursor\n        __typename\n      }\n      nodes {\n        ...AdvisoryRow\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment AdvisoryHappening on AdvisoryEvent {\n  type\n  createTime\n  author\n  detail {\n    ... on AdvisoryDetection {\n      nvdapi {\n        cpeFound\n        __typename\n      }\n      scanv1 {\n        scanner\n        component\n        componentVersion\n        __typename\n      }\n      __typename\n    }\n    ... on AdvisoryFix {\n      fixedVersion\n      note\n      __typename\n    }\n    ... on AdvisoryFalsePositive {\n      reason: type\n      note\n      __typename\n    }\n    ... on AdvisoryPatch {\n      patchedVersions\n      note\n      __typename\n    }\n    ... on AdvisoryTruePositive {\n      note\n      __typename\n    }\n    ... on AdvisoryAnalysisNotPlanned {\n      note\n      __typename\n    }\n    ... on AdvisoryFixNotPlanned {\n      note\n      __typename\n    }\n    ... on AdvisoryPendingUpstreamFix {\n      note\n      __typename\n    }\n    __typename\n  }\n  __typename\n}\nfragment AdvisoryRow on Advisory {\n  uid\n  advisoryId\n  aliases\n  artifactName\n  componentName\n  createTime\n  deleteTime\n  severity {\n    rating\n    score\n    __typename\n  }\n  vulnerabilities {\n    vulnerabilityId\n    summary\n    __typename\n  }\n  findings(first: 0, where: {states: [OPEN, IN_TRIAGE]}) {\n    totalCount\n    __typename\n  }\n  events {\n    ...AdvisoryHappening\n    __typename\n  }\n  __typename\n}\nfragment FeedCounts on SeverityCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  __typename\n}" as unknown as TypedDocument<AdvisoriesQuery, AdvisoriesQueryVariables>;
-export const Audit = "query Audit($uid: UID!, $kinds: [EventKind!], $actor: String, $subject: UID, $denied: Boolean, $since: DateTime, $until: DateTime, $first: Int!, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLog(\n    within: $uid\n    kinds: $kinds\n    actor: $actor\n    subject: $subject\n    denied: $denied\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, kinds: $kinds) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
+export const Audit = "query Audit($uid: UID!, $kinds: [EventKind!], $actor: String, $subject: UID, $denied: Boolean, $since: DateTime, $until: DateTime, $first: Int!, $after: String, $from: DateTime!, $start: Boolean!) {\n  auditLogRuns(\n    within: $uid\n    kinds: $kinds\n    actor: $actor\n    subject: $subject\n    denied: $denied\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Run\n      __typename\n    }\n    __typename\n  }\n  eventActivity(within: $uid, from: $from, kinds: $kinds) @include(if: $start) {\n    time\n    made\n    refused\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}\nfragment Run on AuditLogRun {\n  oldestTime\n  count\n  newest {\n    ...Happening\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditQuery, AuditQueryVariables>;
+export const AuditEvents = "query AuditEvents($uid: UID!, $kinds: [EventKind!], $actor: String, $subject: UID, $denied: Boolean, $since: DateTime, $until: DateTime, $first: Int!, $after: String) {\n  auditLog(\n    within: $uid\n    kinds: $kinds\n    actor: $actor\n    subject: $subject\n    denied: $denied\n    since: $since\n    until: $until\n    first: $first\n    after: $after\n  ) {\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      ...Happening\n      __typename\n    }\n    __typename\n  }\n}\nfragment Happening on Event {\n  id\n  type\n  kind\n  time\n  subject\n  denied\n  count\n  actor {\n    subject\n    act\n    identity {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  resource {\n    ... on Group {\n      name\n      __typename\n    }\n    ... on Repo {\n      name\n      __typename\n    }\n    ... on Tag {\n      name\n      repo {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on Identity {\n      name\n      __typename\n    }\n    ... on Role {\n      name\n      __typename\n    }\n    ... on RoleBinding {\n      identity {\n        name\n        __typename\n      }\n      role {\n        name\n        __typename\n      }\n      __typename\n    }\n    ... on EventSubscription {\n      sink\n      __typename\n    }\n    ... on GroupInvite {\n      email\n      keyId\n      __typename\n    }\n    ... on IdentityProvider {\n      name\n      __typename\n    }\n    __typename\n  }\n  changes {\n    field\n    before\n    after\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<AuditEventsQuery, AuditEventsQueryVariables>;
 export const BatchDeleteTags = "mutation BatchDeleteTags($input: BatchDeleteTagsInput!) {\n  batchDeleteTags(input: $input) {\n    deletedUids\n    __typename\n  }\n}" as unknown as TypedDocument<BatchDeleteTagsMutation, BatchDeleteTagsMutationVariables>;
 export const Bind = "mutation Bind($input: CreateRoleBindingInput!) {\n  createRoleBinding(input: $input) {\n    roleBinding {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<BindMutation, BindMutationVariables>;
 export const Bindable = "query Bindable($uid: UID!, $where: IdentityFilter) {\n  group(uid: $uid) {\n    uid\n    name\n    identities(directOnly: true, where: $where, first: 20) {\n      totalCount\n      nodes {\n        ...Bound\n        __typename\n      }\n      __typename\n    }\n    ancestors {\n      uid\n      name\n      identities(directOnly: true, where: $where, first: 20) {\n        totalCount\n        nodes {\n          ...Bound\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Bound on Identity {\n  uid\n  name\n  description\n  email\n  __typename\n}" as unknown as TypedDocument<BindableQuery, BindableQueryVariables>;

@@ -36,6 +36,9 @@ const (
 	// EventsServiceGetAuditLogProcedure is the fully-qualified name of the EventsService's GetAuditLog
 	// RPC.
 	EventsServiceGetAuditLogProcedure = "/platform.events.v2.EventsService/GetAuditLog"
+	// EventsServiceGetAuditLogRunsProcedure is the fully-qualified name of the EventsService's
+	// GetAuditLogRuns RPC.
+	EventsServiceGetAuditLogRunsProcedure = "/platform.events.v2.EventsService/GetAuditLogRuns"
 	// EventsServiceGetAuditLogSummaryProcedure is the fully-qualified name of the EventsService's
 	// GetAuditLogSummary RPC.
 	EventsServiceGetAuditLogSummaryProcedure = "/platform.events.v2.EventsService/GetAuditLogSummary"
@@ -56,6 +59,8 @@ const (
 type EventsServiceClient interface {
 	// Reads the audit log, the newest events first. Needs CAP_IAM_GROUPS_UPDATE.
 	GetAuditLog(context.Context, *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error)
+	// Reads the audit log in runs: events that are alike and follow each other are one. Needs CAP_IAM_GROUPS_UPDATE there.
+	GetAuditLogRuns(context.Context, *v2.GetAuditLogRunsRequest) (*v2.GetAuditLogRunsResponse, error)
 	// Counts the newest events of the audit log by who caused them, by kind and by group. Needs CAP_IAM_GROUPS_UPDATE there.
 	GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error)
 	// Counts the changes that were made and denied in each interval. Needs CAP_IAM_GROUPS_UPDATE there.
@@ -83,6 +88,13 @@ func NewEventsServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 			httpClient,
 			baseURL+EventsServiceGetAuditLogProcedure,
 			connect.WithSchema(eventsServiceMethods.ByName("GetAuditLog")),
+			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+			connect.WithClientOptions(opts...),
+		),
+		getAuditLogRuns: connect.NewClient[v2.GetAuditLogRunsRequest, v2.GetAuditLogRunsResponse](
+			httpClient,
+			baseURL+EventsServiceGetAuditLogRunsProcedure,
+			connect.WithSchema(eventsServiceMethods.ByName("GetAuditLogRuns")),
 			connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 			connect.WithClientOptions(opts...),
 		),
@@ -124,6 +136,7 @@ func NewEventsServiceClient(httpClient connect.HTTPClient, baseURL string, opts 
 // eventsServiceClient implements EventsServiceClient.
 type eventsServiceClient struct {
 	getAuditLog              *connect.Client[v2.GetAuditLogRequest, v2.GetAuditLogResponse]
+	getAuditLogRuns          *connect.Client[v2.GetAuditLogRunsRequest, v2.GetAuditLogRunsResponse]
 	getAuditLogSummary       *connect.Client[v2.GetAuditLogSummaryRequest, v2.AuditLogSummary]
 	getEventActivity         *connect.Client[v2.GetEventActivityRequest, v2.GetEventActivityResponse]
 	redeliver                *connect.Client[v2.RedeliverRequest, v2.RedeliverResponse]
@@ -134,6 +147,15 @@ type eventsServiceClient struct {
 // GetAuditLog calls platform.events.v2.EventsService.GetAuditLog.
 func (c *eventsServiceClient) GetAuditLog(ctx context.Context, req *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error) {
 	response, err := c.getAuditLog.CallUnary(ctx, connect.NewRequest(req))
+	if response != nil {
+		return response.Msg, err
+	}
+	return nil, err
+}
+
+// GetAuditLogRuns calls platform.events.v2.EventsService.GetAuditLogRuns.
+func (c *eventsServiceClient) GetAuditLogRuns(ctx context.Context, req *v2.GetAuditLogRunsRequest) (*v2.GetAuditLogRunsResponse, error) {
+	response, err := c.getAuditLogRuns.CallUnary(ctx, connect.NewRequest(req))
 	if response != nil {
 		return response.Msg, err
 	}
@@ -189,6 +211,8 @@ func (c *eventsServiceClient) EnableSubscription(ctx context.Context, req *v2.En
 type EventsServiceHandler interface {
 	// Reads the audit log, the newest events first. Needs CAP_IAM_GROUPS_UPDATE.
 	GetAuditLog(context.Context, *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error)
+	// Reads the audit log in runs: events that are alike and follow each other are one. Needs CAP_IAM_GROUPS_UPDATE there.
+	GetAuditLogRuns(context.Context, *v2.GetAuditLogRunsRequest) (*v2.GetAuditLogRunsResponse, error)
 	// Counts the newest events of the audit log by who caused them, by kind and by group. Needs CAP_IAM_GROUPS_UPDATE there.
 	GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error)
 	// Counts the changes that were made and denied in each interval. Needs CAP_IAM_GROUPS_UPDATE there.
@@ -212,6 +236,13 @@ func NewEventsServiceHandler(svc EventsServiceHandler, opts ...connect.HandlerOp
 		EventsServiceGetAuditLogProcedure,
 		svc.GetAuditLog,
 		connect.WithSchema(eventsServiceMethods.ByName("GetAuditLog")),
+		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
+		connect.WithHandlerOptions(opts...),
+	)
+	eventsServiceGetAuditLogRunsHandler := connect.NewUnaryHandlerSimple(
+		EventsServiceGetAuditLogRunsProcedure,
+		svc.GetAuditLogRuns,
+		connect.WithSchema(eventsServiceMethods.ByName("GetAuditLogRuns")),
 		connect.WithIdempotency(connect.IdempotencyNoSideEffects),
 		connect.WithHandlerOptions(opts...),
 	)
@@ -251,6 +282,8 @@ func NewEventsServiceHandler(svc EventsServiceHandler, opts ...connect.HandlerOp
 		switch r.URL.Path {
 		case EventsServiceGetAuditLogProcedure:
 			eventsServiceGetAuditLogHandler.ServeHTTP(w, r)
+		case EventsServiceGetAuditLogRunsProcedure:
+			eventsServiceGetAuditLogRunsHandler.ServeHTTP(w, r)
 		case EventsServiceGetAuditLogSummaryProcedure:
 			eventsServiceGetAuditLogSummaryHandler.ServeHTTP(w, r)
 		case EventsServiceGetEventActivityProcedure:
@@ -272,6 +305,10 @@ type UnimplementedEventsServiceHandler struct{}
 
 func (UnimplementedEventsServiceHandler) GetAuditLog(context.Context, *v2.GetAuditLogRequest) (*v2.GetAuditLogResponse, error) {
 	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.events.v2.EventsService.GetAuditLog is not implemented"))
+}
+
+func (UnimplementedEventsServiceHandler) GetAuditLogRuns(context.Context, *v2.GetAuditLogRunsRequest) (*v2.GetAuditLogRunsResponse, error) {
+	return nil, connect.NewError(connect.CodeUnimplemented, errors.New("platform.events.v2.EventsService.GetAuditLogRuns is not implemented"))
 }
 
 func (UnimplementedEventsServiceHandler) GetAuditLogSummary(context.Context, *v2.GetAuditLogSummaryRequest) (*v2.AuditLogSummary, error) {

@@ -43,7 +43,8 @@ const (
 
 // OperationsServiceClient is a client for the platform.operations.v2.OperationsService service.
 type OperationsServiceClient interface {
-	// Reads an operation. Needs one of CAP_SBOMS_IMPORT, CAP_VEX_IMPORT, CAP_ADVISORIES_IMPORT and CAP_REGISTRY_IMPORT.
+	// Reads an operation. Needs CAP_FINDINGS_UPDATE if it decides about findings, and one of CAP_SBOMS_IMPORT, CAP_VEX_IMPORT,
+	// CAP_ADVISORIES_IMPORT and CAP_REGISTRY_IMPORT if it imports.
 	GetOperation(context.Context, *v2.GetOperationRequest) (*v2.Operation, error)
 	// Stops an operation. What it has stored stays, and the same request does the rest. An operation that has ended stays as it is. Needs
 	// the same as GetOperation.
@@ -104,7 +105,8 @@ func (c *operationsServiceClient) CancelOperation(ctx context.Context, req *v2.C
 // OperationsServiceHandler is an implementation of the platform.operations.v2.OperationsService
 // service.
 type OperationsServiceHandler interface {
-	// Reads an operation. Needs one of CAP_SBOMS_IMPORT, CAP_VEX_IMPORT, CAP_ADVISORIES_IMPORT and CAP_REGISTRY_IMPORT.
+	// Reads an operation. Needs CAP_FINDINGS_UPDATE if it decides about findings, and one of CAP_SBOMS_IMPORT, CAP_VEX_IMPORT,
+	// CAP_ADVISORIES_IMPORT and CAP_REGISTRY_IMPORT if it imports.
 	GetOperation(context.Context, *v2.GetOperationRequest) (*v2.Operation, error)
 	// Stops an operation. What it has stored stays, and the same request does the rest. An operation that has ended stays as it is. Needs
 	// the same as GetOperation.

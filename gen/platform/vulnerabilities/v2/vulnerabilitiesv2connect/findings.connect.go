@@ -109,7 +109,8 @@ type FindingsServiceClient interface {
 	GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error)
 	// Ranks the upgrades of packages that fix findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error)
-	// Decides about findings, all or none. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	// Decides about findings, at most 10,000, all or none; with background about any number, 2,000 in each transaction of an operation. Needs
+	// CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error)
 	// Reads the acceptance rules that apply in a group or repo: its own, and the rules of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	GetAcceptanceRules(context.Context, *v2.GetAcceptanceRulesRequest) (*v2.GetAcceptanceRulesResponse, error)
@@ -451,7 +452,8 @@ type FindingsServiceHandler interface {
 	GetTopPackages(context.Context, *v2.GetTopPackagesRequest) (*v2.FindingRanking, error)
 	// Ranks the upgrades of packages that fix findings of a list. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	GetUpgrades(context.Context, *v2.GetUpgradesRequest) (*v2.UpgradeRanking, error)
-	// Decides about findings, all or none. Needs CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
+	// Decides about findings, at most 10,000, all or none; with background about any number, 2,000 in each transaction of an operation. Needs
+	// CAP_FINDINGS_UPDATE, CAP_FINDINGS_LIST and CAP_TAG_LIST.
 	UpdateFindings(context.Context, *v2.UpdateFindingsRequest) (*v2.UpdateFindingsResponse, error)
 	// Reads the acceptance rules that apply in a group or repo: its own, and the rules of the groups around it. Needs CAP_FINDINGS_LIST and CAP_TAG_LIST there.
 	GetAcceptanceRules(context.Context, *v2.GetAcceptanceRulesRequest) (*v2.GetAcceptanceRulesResponse, error)
