@@ -44,7 +44,7 @@
 //	event.go       the record of a change; event_id.go makes ids, event_change.go the changed
 //	               fields, event_mention.go the resources that events name, event_burst.go has
 //	               those that a feed delivers together
-//	store.go       what a database must do for all areas
+//	store.go       what a database must do for all areas; walk.go reads a long list part by part
 //	background.go  marks work that must leave room for requests; turn.go lets the reads of a
 //	               request wait for connections; precedence.go lets it give way to callers, and
 //	               ends.go and rounds.go let callers wait for it

@@ -26,7 +26,7 @@
 //	               finding_reconcile.go writes what follows from tags, packages and
 //	               advisories, finding_image.go has what is known of an image,
 //	               finding_match.go compares versions, finding_change.go notes what
-//	               changes, for the events of finding_event.go; finding_update.go and
+//	               changes, for the events of finding_event.go; finding_update.go, finding_decision.go and
 //	               finding_rule.go are what callers decide, finding_pattern.go accepts by
 //	               conditions, finding_predict.go has what findings an image would have,
 //	               finding_age.go counts open ones by age, due_policy.go sets due dates, finding_triage.go says which decision

@@ -7,8 +7,7 @@ import (
 	"atrium/platform/operations"
 )
 
-// DecidedAtOnce is how many findings a decision in the background changes in a transaction. Others who change findings of the organization,
-// on SQLite all who write, wait for one.
+// DecidedAtOnce is how many findings a decision in the background changes in a transaction, for which others who change findings wait.
 const DecidedAtOnce = 2000
 
 // A FindingDecision is what an operation has decided, so far as it came.
@@ -17,9 +16,8 @@ type FindingDecision struct {
 }
 
 // UpdateInBackground is Update for findings within a group or repo, however many there are. It returns an operation, whose response is a
-// FindingDecision, or nil if the caller asks for nothing but a check. The findings are decided about in the order of their UIDs, some in each
-// transaction. Each is a request of the caller with the rights of that moment, and what it has decided stays, whatever happens to those after
-// it. The first one also stores the rule.
+// FindingDecision, or nil if the caller asks for nothing but a check. Each transaction decides about some, by their UIDs, as a request of the
+// caller with the rights of that moment. What it has decided stays, whatever happens to those after it. The first one stores the rule too.
 func (s Findings) UpdateInBackground(ctx context.Context, u FindingUpdate) (*operations.Operation, error) {
 	if _, err := core.RequireCaller(ctx); err != nil {
 		return nil, err
@@ -48,8 +46,7 @@ func (s Findings) UpdateInBackground(ctx context.Context, u FindingUpdate) (*ope
 
 // decide decides about the findings of an update, part by part.
 func (s Findings) decide(ctx context.Context, u *FindingUpdate, total int, progress func(records, percent int)) (done FindingDecision, err error) {
-	u.part = &findingPart{size: s.area.decidedAtOnce}
-	for u.part.more = true; u.part.more; u.part.after = u.part.last {
+	for u.walk = core.NewWalk(s.area.decidedAtOnce); u.walk.Next(); {
 		n, err := s.decidePart(ctx, u)
 		if err != nil {
 			return done, err
@@ -79,38 +76,4 @@ func (s Findings) decidePart(ctx context.Context, u *FindingUpdate) (int, error)
 		return core.WritePatiently(ctx, s.area.Store, unit)
 	})
 	return len(updated), err
-}
-
-// A findingPart is what a transaction of a decision in the background is about: so many findings after a UID.
-type findingPart struct {
-	after core.UID // "" in the first part
-	size  int
-
-	// What the transaction has found.
-	last core.UID
-	more bool
-}
-
-func (p *findingPart) isFirst() bool { return p == nil || p.after == "" }
-
-func (p *findingPart) position() *core.Position {
-	if p.isFirst() {
-		return nil
-	}
-	return &core.Position{Value: string(p.after), UID: p.after}
-}
-
-func (p *findingPart) limit() int {
-	if p == nil {
-		return MaxUpdatedFindings
-	}
-	return p.size
-}
-
-// note notes what was found.
-func (p *findingPart) note(rows core.Rows[*Finding]) {
-	p.more = rows.More
-	if n := len(rows.Items); n > 0 {
-		p.last = rows.Items[n-1].UID
-	}
 }

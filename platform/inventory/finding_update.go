@@ -22,7 +22,7 @@ type FindingUpdate struct {
 	// decision, note alone, assignee, and dueTime.
 	Change fieldmask.Input[*Finding]
 
-	part *findingPart // the part of the findings that is decided about; nil means all at once
+	walk *core.Walk // of a decision in the background; nil means all at once
 }
 
 // MaxUpdatedFindings limits the findings of one update.
@@ -252,7 +252,7 @@ func (s Findings) updateInTx(ctx context.Context, tx core.Tx, u *FindingUpdate, 
 	for _, root := range u.roots() {
 		tx.Lock(FindingLock(root))
 	}
-	if u.part.isFirst() {
+	if u.walk.IsFirst() {
 		if err := s.changeRules(ctx, tx, u, c); err != nil {
 			return nil, err
 		}
@@ -291,17 +291,20 @@ func (s Findings) choose(ctx context.Context, tx core.Tx, u *FindingUpdate) ([]*
 	if u.Within == "" {
 		return s.chooseListed(ctx, tx, u.UIDs)
 	}
-	rows, err := s.list(ctx, tx, u, u.part.position(), u.part.limit(), core.PartItems|core.PartMore)
+	limit := MaxUpdatedFindings
+	if u.walk != nil {
+		limit = u.walk.Size
+	}
+	rows, err := s.list(ctx, tx, u, u.walk.From(), limit, core.PartItems|core.PartMore)
 	switch {
 	case err != nil:
 		return nil, err
-	case u.part != nil:
-		u.part.note(rows)
-	case rows.More:
+	case rows.More && u.walk == nil:
 		var v core.Violations
 		v.Add("where", "matches more than %d findings; set background to decide about them in an operation, or narrow it, for example by vulnerabilityIds, packages or severities", MaxUpdatedFindings)
 		return nil, v.Err()
 	}
+	core.NoteRows(u.walk, s.rows.Kind, rows)
 	if len(rows.Items) == 0 {
 		return nil, requireExisting(ctx, tx, u.Within)
 	}
