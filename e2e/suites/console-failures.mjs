@@ -327,23 +327,48 @@ await check('a page of an advisory and a grouped list count all findings, and ea
   await page.context().close();
 }, 30);
 
-await check('a time is typed and shown in the zone of the settings, whatever the zone of the browser is, and who wants to decide about too many findings is told what to do', async () => {
-  const page = await newPage({ timezoneId: 'America/Los_Angeles' });
-  let sent;
-  await answerFor(page, 'UpdateFindings', (route, { input }) => { sent = input; });
+await check('a decision about more findings than one update takes goes on in the background, says how far it is, and can be stopped', async () => {
+  const page = await newPage();
+  let sent, done = 2000, stopped = false;
+  const fulfill = async (route, data) => { await route.fulfill({ json: { data } }); return true; };
+  await answerFor(page, 'UpdateFindings', (route, { input }) => { sent = input; return fulfill(route, { updateFindings: { __typename: 'UpdateFindingsPayload', updatedCount: 0, findings: [], operation: { __typename: 'Operation', uid: 'a/b' } } }); });
+  await answerFor(page, 'StopDecision', (route) => { stopped = true; return fulfill(route, { cancelOperation: { __typename: 'CancelOperationPayload', operation: { __typename: 'Operation', uid: 'a/b' } } }); });
+  await answerFor(page, 'DecisionProgress', (route) => fulfill(route, { operation: { __typename: 'Operation', uid: 'a/b', done: stopped || done === 10_001, state: stopped ? 'CANCELLED' : done === 10_001 ? 'SUCCEEDED' : 'RUNNING', records: done, progressPercent: Math.floor(done / 100.01), error: null } }));
   await answerFor(page, 'Findings', async (route) => {
     const response = await route.fetch(), json = await response.json();
     json.data.findings.totalCount = 10_001;
     await route.fulfill({ response, json });
     return true;
   });
+  await page.goto(`${site}/console/acme/~findings`);
+  await loaded(page);
+  const said = page.getByRole('status', { name: 'What was saved' });
+  const begin = async () => {
+    await page.getByRole('button', { name: 'Decide about all 10,001' }).click();
+    await page.getByRole('dialog').getByText('in the background. You can stop it, but you cannot undo it.').waitFor();
+    await page.getByLabel('State').selectOption('ACCEPTED');
+    await page.getByRole('button', { name: 'Save the decision' }).click();
+    await said.getByText('deciding about 10,001 findings in the background: 2,000 done (19%).').waitFor();
+  };
+  await begin();
+  assert.equal(sent.background, true);
+  done = 10_001;
+  await said.getByText('Accepted 10,001 findings. You cannot undo this.').waitFor();
+  assert.equal(await said.getByRole('button', { name: 'Undo' }).count(), 0);
+  done = 2000;
+  await begin();
+  await said.getByRole('button', { name: 'Stop' }).click();
+  await said.getByText('Stopped. What was decided stays: 2,000 findings.').waitFor();
+  await page.context().close();
+}, 30);
+
+await check('a time is typed and shown in the zone of the settings, whatever the zone of the browser is', async () => {
+  const page = await newPage({ timezoneId: 'America/Los_Angeles' });
+  let sent;
+  await answerFor(page, 'UpdateFindings', (route, { input }) => { sent = input; });
   await page.addInitScript(() => localStorage.setItem('atrium.console.preferences', JSON.stringify({ zone: 'UTC' })));
   await page.goto(`${site}/console/acme/~findings`);
   await loaded(page);
-  const all = page.getByRole('button', { name: 'Decide about all 10,001' });
-  assert.equal(await all.getAttribute('aria-disabled'), 'true');
-  await all.hover();
-  await page.getByRole('tooltip').filter({ hasText: 'at most 10,000 findings at once. Narrow the list' }).waitFor();
   await page.locator('.body .row').first().getByRole('checkbox').check();
   await page.getByRole('button', { name: 'Decide about 1', exact: true }).click();
   await page.getByLabel('State').selectOption('ACCEPTED');

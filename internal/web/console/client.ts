@@ -103,12 +103,15 @@ const staleAfter = 30_000;
 // A tab to which the reader comes back shows what is true now: like a change, this requests everything again that is shown.
 document.addEventListener('visibilitychange', () => {
   if (document.visibilityState === 'hidden') { seen = Date.now(); return; }
-  if (Date.now() - seen < staleAfter) return;
+  if (Date.now() - seen >= staleAfter) requestAgain();
+});
+/** Requests everything again that is shown. */
+export function requestAgain() {
   keptPages.clear();
   changed++;
   returns++;
   for (const watcher of changeWatchers) watcher();
-});
+}
 const useReturned = () => useSyncExternalStore((watcher) => { changeWatchers.add(watcher); return () => changeWatchers.delete(watcher); }, () => returns);
 
 /** An outcome has the data of a change that was made, or else the problems. */

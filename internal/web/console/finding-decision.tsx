@@ -1,7 +1,9 @@
 // This file has the form that decides about findings. It says what was decided, and takes it back.
 
 import { ChooseAssignee, nameOfAssignee, nobody } from './assignee';
+import { useClient } from 'urql';
 import { useChange, type Outcome } from './client';
+import { followDecision } from './finding-progress';
 import { FormButton, reasonAgainst, type Field, type Holding, type Values } from './form';
 import { UpdateFindings, type FindingFilter, type FindingRowFragment, type FindingState, type UpdateFindingsInput, type UpdateFindingsMutation, type VexJustification } from './generated/graphql';
 import { say, type Message } from './said';
@@ -27,7 +29,7 @@ const fieldsFrom = (start: Values, root: string, now: { uid: string; name: strin
 const affects = ['Finding', 'FindingConnection', 'FindingSummary'];
 
 type Former = Pick<FindingRowFragment, 'uid' | 'vulnerabilityId' | 'package' | 'digest' | 'state' | 'justification' | 'note' | 'expireTime' | 'assignee' | 'dueTime'>;
-type Selection = { uids: string[] } | { within: string; where: FindingFilter };
+type Selection = { uids: string[] } | { within: string; where: FindingFilter; background?: true };
 
 interface DecideProps {
   held: Holding;
@@ -35,25 +37,31 @@ interface DecideProps {
   about: string;
   fixed: Selection;
   former?: readonly Former[]; // These are all findings that it is about, as they are now, if the console knows them.
-  reason?: string;
+  total?: number; // This is how many findings it is about, if the server decides about them in the background.
   shortcut?: string;
   onDone?: () => void;
 }
 
 /** This button decides about findings. The form for one finding begins with what was decided about it. */
-export function Decide({ held, label, about, fixed, former, reason, shortcut, onDone = () => {} }: DecideProps) {
-  const { run } = useChange(UpdateFindings, affects), only = former?.length === 1 ? former[0] : undefined;
+export function Decide({ held, label, about, fixed, former, total, shortcut, onDone = () => {} }: DecideProps) {
+  const client = useClient(), { run } = useChange(UpdateFindings, affects), only = former?.length === 1 ? former[0] : undefined;
   const start: Values = {
     ...(only && { state: only.state === 'OPEN' ? '' : only.state, justification: isVEX(only) ? only.justification! : '', expireTime: fieldOf(only.expireTime) }),
     note: only?.note ?? '', assignee: former ? sharedBy(former, ({ assignee }) => assignee?.uid ?? nobody) ?? '' : '', dueTime: former ? fieldOf(sharedBy(former, ({ dueTime }) => dueTime)) : '',
   };
   const now = former?.flatMap(({ assignee }) => assignee ?? []) ?? [], fields = fieldsFrom(start, ('within' in fixed ? fixed.within : fixed.uids[0] ?? '').split('/')[0], now);
   const done = ({ updateFindings }: UpdateFindingsMutation, input: UpdateFindingsInput) => {
-    const { updatedCount } = updateFindings!, obstacle = obstacleOf(fixed, former, updatedCount);
+    const { updatedCount, operation } = updateFindings!;
+    if (operation) {
+      void followDecision(client, operation.uid, total ?? 0, (n) => tell(n, input));
+      onDone();
+      return;
+    }
+    const obstacle = obstacleOf(fixed, former, updatedCount);
     say({ text: `${tell(updatedCount, input, former)}.${obstacle ? ` ${obstacle}` : ''}`, undo: obstacle || !former ? undefined : () => restore(former, input, run) });
     onDone();
   };
-  return <FormButton label={label} icon="edit" held={held} reason={reason ?? reasonAgainst(UpdateFindings, held)} shortcut={shortcut} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" fields={fields} fixed={fixed} start={start} affects={affects} onDone={done} />;
+  return <FormButton label={label} icon="edit" held={held} reason={reasonAgainst(UpdateFindings, held)} shortcut={shortcut} document={UpdateFindings} title={`Decide about ${about}`} submit="Save the decision" lead={total ? 'The server decides about this many findings in the background. You can stop it, but you cannot undo it.' : undefined} fields={fields} fixed={fixed} start={start} affects={affects} onDone={done} />;
 }
 
 const fieldOf = (time: string | null | undefined) => (time ? fieldOfTime(Date.parse(time)) : '');

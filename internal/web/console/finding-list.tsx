@@ -85,7 +85,7 @@ export function FindingList({ uid, name, names = [name], held, inRepo = false, i
         {!by && <SortSelect sorting={sorting} names={{ severity: 'Highest severity first', newest: 'Newest first', likely: 'Highest EPSS score first', due: 'Due soonest first', package: 'By package' }} />}
         {!by && <ChooseColumns page="findings" all={columns} />}
         <Views page="findings" />
-        {held && total != null && total > 1 && !loading && <Decide held={held} reason={total > mostDecided ? `You can decide about at most ${count(mostDecided)} findings at once. Narrow the list by severity, words or package, or open a group further down.` : undefined} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where }} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
+        {held && total != null && total > 1 && !loading && <Decide held={held} label={`Decide about all ${count(total)}`} about={plural(total, 'finding')} fixed={{ within: uid, where, ...(total > mostDecided && { background: true as const }) }} total={total > mostDecided ? total : undefined} former={!by && rows.length === total ? rows : undefined} onDone={() => { decided.current = true; }} />}
         {!started && <button type="button" aria-hidden disabled style={{ visibility: 'hidden' }}><Icon name="edit" />Decide about all 00</button> /* It keeps the place of the button. */}
         <ExportLinks what="findings" within={uid} formats={['csv', 'json', 'sarif']} disabled={total === 0} filter={exportFilter(where)} />
         <span className="total" role="status">{total != null && !loading && !isUnknown ? plural(total, 'finding') : ' '}</span>
@@ -137,7 +137,7 @@ const enums: Record<string, string> = { states: 'FINDING_STATE_', severities: 'S
 const exportFilter = (where: FindingFilter) => Object.fromEntries(Object.entries(where).map(([name, value]) => [name, Array.isArray(value) ? value.map((one) => (enums[name] ?? '') + one) : String(value)]));
 
 const noRows: FindingRowFragment[] = [];
-const mostDecided = 10_000; // The server decides about no more findings at once.
+const mostDecided = 10_000; // The server decides about more findings in the background.
 
 /** Returns the other ids of the vulnerability of a finding. */
 const otherNames = ({ vulnerabilityId, sources, advisory }: FindingRowFragment) => [...new Set([...sources, ...advisory?.aliases ?? []])].filter((name) => name !== vulnerabilityId).sort();

@@ -8,6 +8,7 @@ export interface Message {
   text: string;
   refused?: boolean; // It says whether something went wrong.
   undo?: () => Promise<Message>; // It takes the change back, and returns what that has done.
+  stop?: () => void; // It stops what the message says is at work.
 }
 
 let message: Message | undefined;
@@ -18,6 +19,9 @@ export function say(next: Message | undefined) {
   message = next;
   for (const listener of listeners) listener();
 }
+
+/** Returns the message that is shown. */
+export const said = () => message;
 
 /** This region is always in the page, so that screen readers tell what appears in it. The message stays until the next one, or until the reader leaves the page. */
 export function Said() {
@@ -45,6 +49,7 @@ export function Said() {
       {now && <div className={now.refused ? 'said bad' : 'said'}>
         <Icon name={now.refused ? 'warning' : 'done'} /><span>{now.text}</span>
         {now.undo && <button type="button" aria-keyshortcuts="z" aria-disabled={busy} onClick={() => void undo()}>{busy ? 'Working …' : 'Undo'}</button>}
+        {now.stop && <button type="button" onClick={now.stop}>Stop</button>}
         <button type="button" id="said-close" className="icon-button" aria-label="Close the message" onClick={close}><Icon name="close" /></button>
       </div>}
     </div>
