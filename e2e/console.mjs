@@ -8,8 +8,8 @@ import { patience, run, site } from './lib.mjs';
 
 export const program = process.env.ATRIUM_TEST_PROGRAM ?? assert.fail('ATRIUM_TEST_PROGRAM is not set');
 const pictures = process.env.ATRIUM_TEST_PICTURES; // Screenshots of the pages are stored in this folder.
-/** A page may need at most this number of requests, besides the stream of events: two of what surrounds it, where an address leads to another, and two of its own. */
-export const maxRequests = 4;
+/** A page may need at most this number of requests, besides the stream of events: two of what surrounds it, where an address leads to another, and three of its own. */
+export const maxRequests = 5;
 
 /** Opens a page in a new context of the browser. The page records its faults and its requests. */
 export async function newPage(options = {}) {

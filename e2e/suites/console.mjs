@@ -762,6 +762,7 @@ await check('the feed shows a change as it happens, waits while it is paused, an
   await page.getByRole('button', { name: 'Resume' }).click();
   await eventually(async () => (await page.locator('.events li').count()) > before, 'what happened meanwhile is lost');
   await page.getByRole('button', { name: 'Audit log' }).click();
+  await page.getByRole('button', { name: 'One by one' }).first().click(); // Both changes are in one run.
   await page.getByRole('button', { name: 'Before and after' }).first().click();
   assert.match(await page.locator('.change').first().innerText(), /description[^]*Reviews of everything[^]*Reviews and advisories/);
   assert.deepEqual(page.faults, []);

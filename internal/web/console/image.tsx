@@ -38,7 +38,7 @@ export function Image({ uid, name, digest, groupNames }: ImageProps) {
       <p className="lead">{repo ? <Standing repo={repo} image={image} tags={tags} digest={digest} /> : ' '}</p>
       {loaded.old && <Problems loaded={loaded} />}
       {repo ? tags.length > 0 && <Facts repo={repo} image={image} tags={tags} digest={digest} /> : <dl className="facts"><div>&nbsp;</div></dl>}
-      {repo?.tags && tags.length === 0 ? <div className="table"><Empty title="Nothing is known of this image">Its tags were moved or deleted. Findings and packages are known while a tag points to an image.</Empty></div> : <div className={repo ? undefined : 'unseen'}>
+      {repo?.tags && tags.length === 0 ? <div className="table"><Empty title="Nothing is known of this image">Its tags were moved or deleted. Findings and packages are known while a tag points to an image.</Empty></div> : <div className={repo ? undefined : 'unseen'} aria-busy={!repo}>
         <Tabs label="What to show" chosen={tab} options={[{ value: '', name: 'Findings', count: numbers?.knownImages === 0 && numbers.open.total === 0 ? undefined : numbers?.open.total }, { value: 'packages', name: 'Packages', count: image?.packages?.totalCount }]} />
         {tab === 'packages' ? <PackagesOf uid={uid} digest={digest} title={title} groupNames={groupNames} />
           : <FindingList uid={uid} name={title} inRepo image={{ digest, numbers }} held={repo ? { capabilities: repo.viewerCapabilities, on: repo.name } : undefined} />}

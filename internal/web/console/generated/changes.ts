@@ -972,6 +972,16 @@ export const changes: Record<string, Change> = {
    }
   }
  },
+ "StopDecision": {
+  "needs": [],
+  "fields": {
+   "uid": {
+    "type": "text",
+    "required": true,
+    "about": "Its uid."
+   }
+  }
+ },
  "TestSubscription": {
   "needs": [
    "subscriptions.create"

@@ -1080,6 +1080,23 @@ export type ImagePackageFilter = {
   scopes?: Array<PackageScope> | null | undefined;
 };
 
+/** The state of an operation. */
+export type OperationState =
+  /** It is at work. */
+  | 'RUNNING'
+  /** It has ended well; some records may have been refused. */
+  | 'SUCCEEDED'
+  /** It could not go on. */
+  | 'FAILED'
+  /** Somebody has stopped it. */
+  | 'CANCELLED';
+
+/** Which operation to stop. */
+export type CancelOperationInput = {
+  /** Its uid. */
+  uid: string;
+};
+
 /** Which packages to list; all given fields must match. A list of values has at most 1000. */
 export type PackageFilter = {
   /** Only with one of these names, as the ecosystem of the package compares them: PyPI treats Zope_Interface as zope.interface. */
@@ -2484,7 +2501,21 @@ export type UpdateFindingsMutationVariables = Exact<{
 }>;
 
 
-export type UpdateFindingsMutation = { __typename: 'Mutation', updateFindings: { __typename: 'UpdateFindingsPayload', updatedCount: number, findings: Array<{ __typename: 'Finding', uid: string, state: FindingState }> } | null };
+export type UpdateFindingsMutation = { __typename: 'Mutation', updateFindings: { __typename: 'UpdateFindingsPayload', updatedCount: number, findings: Array<{ __typename: 'Finding', uid: string, state: FindingState }>, operation: { __typename: 'Operation', uid: string } | null } | null };
+
+export type DecisionProgressQueryVariables = Exact<{
+  uid: string;
+}>;
+
+
+export type DecisionProgressQuery = { __typename: 'Query', operation: { __typename: 'Operation', uid: string, done: boolean, state: OperationState, records: number, progressPercent: number, error: { __typename: 'OperationError', message: string } | null } | null };
+
+export type StopDecisionMutationVariables = Exact<{
+  input: CancelOperationInput;
+}>;
+
+
+export type StopDecisionMutation = { __typename: 'Mutation', cancelOperation: { __typename: 'CancelOperationPayload', operation: { __typename: 'Operation', uid: string } } | null };
 
 export type FindingRowFragment = { __typename: 'Finding', uid: string, vulnerabilityId: string, sources: Array<string>, disputedBy: Array<string>, package: string, ecosystem: string | null, installedVersion: string | null, fixedVersions: Array<string>, fixable: boolean, knownExploited: boolean, epss: number | null, basis: FindingBasis, state: FindingState, justification: FindingJustification | null, note: string | null, dueTime: string | null, expireTime: string | null, firstSeenTime: string, digest: string, decidedBy: string | null, viewerCapabilities: Array<Capability>, severity: { __typename: 'AdvisorySeverity', rating: SeverityRating, score: number | null }, advisory: { __typename: 'Advisory', uid: string, aliases: Array<string>, vulnerabilities: Array<{ __typename: 'VulnerabilityMetadata', summary: string | null }> | null } | null, repo: { __typename: 'Repo', uid: string, name: string, group: { __typename: 'Group', uid: string, name: string, ancestors: Array<{ __typename: 'Group', uid: string, name: string }> | null } | null } | null, tags: { __typename: 'TagConnection', totalCount: number, nodes: Array<{ __typename: 'Tag', uid: string, name: string }> } | null, assignee: { __typename: 'Identity', uid: string, name: string } | null, decider: { __typename: 'Identity', uid: string, name: string } | null };
 
@@ -3014,6 +3045,7 @@ export const CreateRepo = "mutation CreateRepo($input: CreateRepoInput!) {\n  cr
 export const CreateRole = "mutation CreateRole($input: CreateRoleInput!) {\n  createRole(input: $input) {\n    role {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateRoleMutation, CreateRoleMutationVariables>;
 export const CreateSource = "mutation CreateSource($input: CreateSourceInput!) {\n  createSource(input: $input) {\n    source {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<CreateSourceMutation, CreateSourceMutationVariables>;
 export const CreateSubscription = "mutation CreateSubscription($input: CreateSubscriptionInput!) {\n  createSubscription(input: $input) {\n    secret\n    subscription {\n      uid\n      sink\n      format\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<CreateSubscriptionMutation, CreateSubscriptionMutationVariables>;
+export const DecisionProgress = "query DecisionProgress($uid: UID!) {\n  operation(uid: $uid) {\n    uid\n    done\n    state\n    records\n    progressPercent\n    error {\n      message\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<DecisionProgressQuery, DecisionProgressQueryVariables>;
 export const DeleteExternalGroupRoleMapping = "mutation DeleteExternalGroupRoleMapping($input: DeleteExternalGroupRoleMappingInput!) {\n  deleteExternalGroupRoleMapping(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteExternalGroupRoleMappingMutation, DeleteExternalGroupRoleMappingMutationVariables>;
 export const DeleteGroup = "mutation DeleteGroup($input: DeleteGroupInput!) {\n  deleteGroup(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupMutation, DeleteGroupMutationVariables>;
 export const DeleteGroupInvite = "mutation DeleteGroupInvite($input: DeleteGroupInviteInput!) {\n  deleteGroupInvite(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<DeleteGroupInviteMutation, DeleteGroupInviteMutationVariables>;
@@ -3067,11 +3099,12 @@ export const Shell = "query Shell($after: String, $org: String!, $inOrg: Boolean
 export const SourceRuns = "query SourceRuns($uid: UID!) {\n  source(uid: $uid) {\n    uid\n    runs {\n      number\n      state\n      startTime\n      endTime\n      error\n      isUnchanged\n      records {\n        kind\n        added\n        updated\n        unchanged\n        failed\n        removed\n        __typename\n      }\n      problems\n      problemCount\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<SourceRunsQuery, SourceRunsQueryVariables>;
 export const Sources = "query Sources($uid: UID!) {\n  group(uid: $uid) {\n    uid\n    viewerCapabilities\n    __typename\n  }\n  sources(within: $uid, first: 200) {\n    totalCount\n    nodes {\n      ...ReadSource\n      viewerCapabilities\n      __typename\n    }\n    __typename\n  }\n  feeds: sources(directOnly: true, first: 50) {\n    nodes {\n      ...ReadSource\n      __typename\n    }\n    __typename\n  }\n}\nfragment ReadSource on Source {\n  uid\n  name\n  type\n  url\n  ecosystems\n  patterns\n  prune\n  interval\n  credentials {\n    username\n    __typename\n  }\n  paused\n  state\n  nextRunTime\n  lastRunTime\n  lastSuccessTime\n  failingSince\n  createTime\n  lastRun {\n    number\n    error\n    isUnchanged\n    records {\n      kind\n      added\n      updated\n      unchanged\n      failed\n      removed\n      __typename\n    }\n    problemCount\n    __typename\n  }\n  group {\n    uid\n    name\n    ancestors {\n      uid\n      name\n      __typename\n    }\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<SourcesQuery, SourcesQueryVariables>;
 export const Start = "query Start {\n  viewer {\n    identities {\n      uid\n      name\n      email\n      __typename\n    }\n    roleBindings(first: 50) {\n      nodes {\n        uid\n        expireTime\n        role {\n          name\n          capabilities\n          __typename\n        }\n        group {\n          uid\n          name\n          description\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          findingSummary {\n            ...Standing\n            __typename\n          }\n          repos(first: 1) {\n            totalCount\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}\nfragment Counts on FindingCount {\n  total\n  critical\n  high\n  medium\n  low\n  none\n  unknown\n  fixable\n  knownExploited\n  __typename\n}\nfragment Standing on FindingSummary {\n  images\n  knownImages\n  open {\n    ...Counts\n    __typename\n  }\n  __typename\n}" as unknown as TypedDocument<StartQuery, StartQueryVariables>;
+export const StopDecision = "mutation StopDecision($input: CancelOperationInput!) {\n  cancelOperation(input: $input) {\n    operation {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<StopDecisionMutation, StopDecisionMutationVariables>;
 export const TagsWith = "query TagsWith($uid: UID!, $where: TagFilter!, $first: Int!, $after: String, $start: Boolean!) {\n  tags(\n    within: $uid\n    where: $where\n    orderBy: {field: NAME}\n    first: $first\n    after: $after\n  ) {\n    totalCount @include(if: $start)\n    pageInfo {\n      hasNextPage\n      endCursor\n      __typename\n    }\n    nodes {\n      uid\n      name\n      digest\n      updateTime\n      repo {\n        uid\n        name\n        group {\n          uid\n          name\n          ancestors {\n            uid\n            name\n            __typename\n          }\n          __typename\n        }\n        __typename\n      }\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<TagsWithQuery, TagsWithQueryVariables>;
 export const TestSubscription = "mutation TestSubscription($input: TestSubscriptionInput!) {\n  testSubscription(input: $input) {\n    eventId\n    __typename\n  }\n}" as unknown as TypedDocument<TestSubscriptionMutation, TestSubscriptionMutationVariables>;
 export const Unbind = "mutation Unbind($input: DeleteRoleBindingInput!) {\n  deleteRoleBinding(input: $input) {\n    deletedUid\n    __typename\n  }\n}" as unknown as TypedDocument<UnbindMutation, UnbindMutationVariables>;
 export const UnbindAll = "mutation UnbindAll($input: BatchDeleteRoleBindingsInput!) {\n  batchDeleteRoleBindings(input: $input) {\n    deletedUids\n    __typename\n  }\n}" as unknown as TypedDocument<UnbindAllMutation, UnbindAllMutationVariables>;
-export const UpdateFindings = "mutation UpdateFindings($input: UpdateFindingsInput!) {\n  updateFindings(input: $input) {\n    updatedCount\n    findings {\n      uid\n      state\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateFindingsMutation, UpdateFindingsMutationVariables>;
+export const UpdateFindings = "mutation UpdateFindings($input: UpdateFindingsInput!) {\n  updateFindings(input: $input) {\n    updatedCount\n    findings {\n      uid\n      state\n      __typename\n    }\n    operation {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateFindingsMutation, UpdateFindingsMutationVariables>;
 export const UpdateGroup = "mutation UpdateGroup($input: UpdateGroupInput!) {\n  updateGroup(input: $input) {\n    group {\n      uid\n      name\n      description\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateGroupMutation, UpdateGroupMutationVariables>;
 export const UpdateIdentity = "mutation UpdateIdentity($input: UpdateIdentityInput!) {\n  updateIdentity(input: $input) {\n    identity {\n      uid\n      name\n      updateTime\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateIdentityMutation, UpdateIdentityMutationVariables>;
 export const UpdateIdentityProvider = "mutation UpdateIdentityProvider($input: UpdateIdentityProviderInput!) {\n  updateIdentityProvider(input: $input) {\n    identityProvider {\n      uid\n      __typename\n    }\n    __typename\n  }\n}" as unknown as TypedDocument<UpdateIdentityProviderMutation, UpdateIdentityProviderMutationVariables>;
