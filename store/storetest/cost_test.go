@@ -223,9 +223,10 @@ func (b *bigWorld) askPriced(ctx context.Context, t *testing.T, endpoint http.Ha
 	for name, value := range given {
 		if strings.Contains(q.text, "$"+name) {
 			scalar := ": UID!"
-			if name == "node" || name == "event" { // an opaque id
+			switch name {
+			case "node", "event": // an opaque id
 				scalar = ": ID!"
-			} else if name == "actor" { // which need not be an identity
+			case "actor": // which need not be an identity
 				scalar = ": String!"
 			}
 			declared, variables[name] = append(declared, "$"+name+scalar), value
