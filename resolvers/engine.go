@@ -147,7 +147,7 @@ var countedLists = map[string]bool{
 }
 
 // scannedFields has the costs of fields that read more than they show.
-var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.auditLogSummary": 800, "Query.auditLogRuns": 200, "Query.findingActivity": 100, "Group.findingActivity": 400, "FindingSummary.openByAge": 800, "Query.accessAt": 800, "Query.accessChanges": 200,
+var scannedFields = map[string]int{"Group.effectiveBindings": 200, "Group.whoCan": 200, "Query.search": 400, "Query.resolvedVulnerabilities": 200, "Query.advisoryActivity": 800, "Query.eventActivity": 800, "Query.auditLogSummary": 800, "Query.auditLogRuns": 600, "Query.findingActivity": 100, "Group.findingActivity": 400, "FindingSummary.openByAge": 800, "Query.accessAt": 800, "Query.accessChanges": 200,
 	"VulnerabilityExposure.images": 400, "Query.compareImages": 200, "Query.checkImage": 200, "Query.topVulnerabilities": 800, "Query.topPackages": 800, "Query.upgrades": 800, "Query.remediationActivity": 800,
 }
 

@@ -43,7 +43,7 @@ func TestRowsThatAreOnlyReadCost(t *testing.T) {
 		`{ repos(first: 10) { nodes { findings(first: 1, orderBy: {field: FIRST_SEEN}) { nodes { uid } } } } }`:                                                 1 + 10*(1+2) + 800,
 		`query($org: UID!) { findingActivity(within: $org) { open { total } } }`:                                                                                1 + 100,
 		`query($org: UID!) { auditLogSummary(within: $org, since: "2026-01-01T00:00:00Z") { made } }`:                                                           1 + 800,
-		`query($org: UID!) { auditLogRuns(within: $org, first: 20) { nodes { count newest { kind } } } }`:                                                       1 + 20*2 + 200,
+		`query($org: UID!) { auditLogRuns(within: $org, first: 20) { nodes { count newest { kind } } } }`:                                                       1 + 20*2 + 600,
 		`{ groups(first: 10) { nodes { findingActivity { open { total } } } } }`:                                                                                1 + 10*(1+1) + 400,
 		`{ findingSummary { openByAge { open { total } } } }`:                                                                                                   1 + 3 + 800,
 		`{ findings(first: 1, where: {or: [{severities: [HIGH]}, {not: {severities: [LOW]}}]}) { totalCount nodes { uid } } }`:                                  2 + 800,

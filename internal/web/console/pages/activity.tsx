@@ -2,7 +2,7 @@ import { useState, type ReactNode } from 'react';
 import { rootOf } from '../access';
 import { lastHeard, useData, useDaysAgo, usePages } from '../client';
 import { Events, Happening, runKey, RunOfEvents, useBodies } from '../events';
-import { Audit, AuditEvents, Latest, type AuditEventsQuery, type AuditEventsQueryVariables, type AuditQuery, type AuditQueryVariables, type EventKind, type HappeningFragment, type RunFragment } from '../generated/graphql';
+import { Audit, AuditDays, AuditEvents, Latest, type AuditDaysQuery, type AuditEventsQuery, type AuditEventsQueryVariables, type AuditQuery, type AuditQueryVariables, type EventKind, type HappeningFragment, type RunFragment } from '../generated/graphql';
 import { List, ListProblems, Toggles, useNarrow, useOpened, valuesOf } from '../list';
 import { joinEvents, noHistoryText, useLive } from '../live';
 import { PersonFilter } from '../person-filter';
@@ -61,16 +61,17 @@ const fileColumns: Pick<Column<HappeningFragment>, 'label' | 'text'>[] = [
 ];
 
 function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
-  const { search } = useLocation(), [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined, from = useDaysAgo(29);
+  const { search } = useLocation(), [outcome] = valuesOf(search, 'outcome'), actor = search.get('actor') ?? undefined, subject = search.get('subject') ?? undefined;
   const day = search.get('day') ?? undefined, since = day && !Number.isNaN(Date.parse(day)) ? day : undefined;
   const filters = {
     uid, ...(kinds && { kinds }), ...(actor && { actor }), ...(subject && { subject }), ...(outcome && { denied: outcome === 'refused' }),
     ...(since && { since, until: new Date(Date.parse(since) + 86_400_000).toISOString() }),
   };
-  const variables: AuditQueryVariables = { ...filters, first: 20, start: true, from }; // The first page brings the chart too, so that no request costs much.
-  const list = usePages<AuditQuery, RunFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLogRuns, { start: false, first: 40 }, { longest: 20 });
+  const variables: AuditQueryVariables = { ...filters, first: 20 };
+  const list = usePages<AuditQuery, RunFragment, AuditQueryVariables>(Audit, variables, (data) => data.auditLogRuns, { first: 40 }, { longest: 20 });
+  const chart = useData(AuditDays, { uid, from: useDaysAgo(29), ...(kinds && { kinds }) }), days = chart.data?.eventActivity; // A request of its own, so that none costs much.
   const { readAll } = useEvents({ ...filters, first: 50 }, true); // A file has every event.
-  const { rows, loading, started, first } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64, bodies = useBodies(rows.filter(({ count: n }) => n === 1).map(({ newest }) => newest));
+  const { rows, loading, started } = list, [opened, toggle] = useOpened(), height = useNarrow() ? 86 : 64, bodies = useBodies(rows.filter(({ count: n }) => n === 1).map(({ newest }) => newest));
   const runs = rows.map((run, i) => ({ run, heading: i === 0 || longDayOf(rows[i - 1].newest.time) !== longDayOf(run.newest.time) ? longDayOf(run.newest.time) : undefined }));
   const refused = list.problems.some(({ code }) => code === 'PERMISSION_DENIED');
   let notice: ReactNode; // It replaces the events.
@@ -80,7 +81,7 @@ function Log({ uid, kinds }: { uid: string; kinds?: EventKind[] }) {
   else if (rows.length === 0 && !loading) notice = <Empty title="Nothing in the log">{outcome || actor || subject || kinds || since ? <>No event matches the filters. <button type="button" className="link-button" onClick={() => narrow({ about: undefined, outcome: undefined, actor: undefined, subject: undefined, day: undefined })}>Show everything</button></> : 'The audit log lists every change and every refused request. The operator configures how long it keeps them.'}</Empty>;
   return (
     <>
-      {!refused && <section className="card days" aria-label="By day">{first?.eventActivity ? <Days days={first.eventActivity} chosen={since} /> : started && first ? <NotShown what="these counts" /> : <div className="plot" />}</section>}
+      {!refused && <section className="card days" aria-label="By day">{days ? <Days days={days} chosen={since} /> : chart.loading ? <div className="plot" /> : <NotShown what="these counts" />}</section>}
       {!refused && <div className="filters">
         <Toggles label="Outcome" chosen={outcome ? [outcome] : []} onChange={(next) => narrow({ outcome: next.at(-1) })} options={outcomes} />
         <Views page="log" />
@@ -118,7 +119,7 @@ function EventsOfRun({ newest, count: n, filters, opened, onToggle }: EventsOfRu
 }
 
 /** This chart has a bar for each day: changes that were made, and above them refused requests. A click selects the day. */
-function Days({ days, chosen }: { days: NonNullable<AuditQuery['eventActivity']>; chosen?: string }) {
+function Days({ days, chosen }: { days: NonNullable<AuditDaysQuery['eventActivity']>; chosen?: string }) {
   const most = Math.max(...days.map(({ made, refused }) => made + refused), 1);
   const made = days.reduce((sum, day) => sum + day.made, 0), refused = days.reduce((sum, day) => sum + day.refused, 0);
   return (
