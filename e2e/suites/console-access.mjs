@@ -266,6 +266,7 @@ await check('an access review confirms and revokes bindings with a note, says be
   await page.getByRole('link', { name: 'Who confirmed and revoked what' }).click();
   await page.waitForURL(/about=reviews/);
   await loaded(page);
+  await page.getByRole('button', { name: 'One by one' }).first().click();
   await eventually(async () => /owner deleted the role binding editor for quin · Left the team[^]*owner confirmed the role binding viewer for .* · Asked their manager/.test(await text(page)), async () => text(page));
   assert.deepEqual(page.faults, []);
   await page.context().close();
